@@ -1,7 +1,7 @@
 """Bank statements: reading the money that came in, and finding the stall fees that it pays.
 
-A row pays a fee if its text has the application's reference and its amount is the whole fee. Names of columns and forms
-of amounts and days are those of Namibian banks, in English, Afrikaans and German.
+A row pays a fee if its text has the application's reference and its amount is the whole fee. Forms of amounts and days are
+those of Namibian banks, in English, Afrikaans and German.
 """
 
 import csv
@@ -12,71 +12,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
 
 from app.applications.errors import StatementUnreadable
 from app.applications.models import REFERENCE_ALPHABET, Application, StallFeeRecord
+from app.applications.statement_columns import (
+    REQUIRED_FIELDS,
+    StatementColumns,
+    describe_unknown_columns,
+    find_columns,
+    is_certain,
+    rate_header,
+)
 from app.applications.states import ACCEPTED_STATES
+from app.core.column_samples import SAMPLE_ROWS, ColumnSample, build_sample
 from app.core.languages import gettext
-from app.core.spreadsheet import NotASheet, Table, column_key, open_table
+from app.core.spreadsheet import NotASheet, Table, open_sheet, open_table
 from app.core.spreadsheet_cells import BadCell, parse_cents, parse_time
 from app.core.text_normalization import CONTROL, clean_name
 from app.invoicing.transfers import find_day_problem
 
 MAX_ROWS = 5000
-DATE_COLUMNS = (
-    "date",
-    "transactiondate",
-    "postingdate",
-    "valuedate",
-    "effectivedate",
-    "bookingdate",
-    "datum",
-    "transaksiedatum",
-    "paymentdate",
-    "trandate",
-    "buchungstag",
-    "buchungsdatum",
-    "valuta",
-    "wertstellung",
-)
-AMOUNT_COLUMNS = (
-    "credit",
-    "creditamount",
-    "credits",
-    "moneyin",
-    "deposit",
-    "deposits",
-    "krediet",
-    "amount",
-    "amountnad",
-    "transactionamount",
-    "bedrag",
-    "paidin",
-    "amountin",
-    "betrag",
-    "gutschrift",
-    "haben",
-    "umsatz",
-    "inbetaling",
-)
-DEBIT_COLUMNS = (
-    "debit",
-    "debitamount",
-    "debits",
-    "moneyout",
-    "paidout",
-    "withdrawal",
-    "withdrawals",
-    "debiet",
-    "onttrekking",
-    "onttrekkings",
-    "amountout",
-    "belastung",
-    "lastschrift",
-    "soll",
-    "uitbetaling",
-)
-DIRECTION_COLUMNS = ("drcr", "debitcredit", "dc", "crdr", "creditdebit", "indicator", "type", "transactiontype")
 OUTGOING = re.compile(
     r"\b(D|DR|DT|DEBITS?|DEBIET|OUT|OUTGOING|OUTWARD|SENT|WITHDRAWALS?|PURCHASES?|FEES?|CHARGES?|REVERSALS?|REVERSED"
     r"|RETURNED|UNPAID|REFUNDS?|ONTTREKKINGS?|AANKOOP|FOOI|KOSTE|UIT|UITGAAND|TERUGBETALING)\b"
@@ -86,33 +43,6 @@ PAYMENT, INCOMING = (
     re.compile(r"\b(CR|CREDIT|KREDIET|IN|INWARD|RECEIVED|ONTVANG)\b"),
 )
 """Words of the columns for the direction. A payment went out, but a `payment received` or `inward payment` came in."""
-TEXT_COLUMNS = (
-    "description",
-    "reference",
-    "details",
-    "narrative",
-    "narration",
-    "particulars",
-    "remarks",
-    "transactiondescription",
-    "statementdescription",
-    "yourreference",
-    "theirreference",
-    "customerreference",
-    "payer",
-    "beskrywing",
-    "verwysing",
-    "besonderhede",
-    "transactiondetails",
-    "transactionreference",
-    "paymentreference",
-    "memo",
-    "text",
-    "verwendungszweck",
-    "buchungstext",
-    "transaksiebeskrywing",
-)
-COLUMNS = frozenset((*DATE_COLUMNS, *AMOUNT_COLUMNS, *TEXT_COLUMNS))
 DAY_FORMATS = ("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%d %b %y", "%d-%b-%y")
 REFERENCE_PATTERN = re.compile(rf"(?=MA([{REFERENCE_ALPHABET}]{{8}}))")
 NUMBER_PATTERN = re.compile(r"(?<![^\W_])(?<![^\W_][/-])(20\d\d)[\s/-]*(\d{6})(?!\d)")
@@ -164,11 +94,38 @@ class MatchedRow:
     block_id: str | None = None
 
 
-def parse_statement(data: bytes) -> list[StatementRow]:
-    """The rows of money that came in. Raises StatementUnreadable."""
+class StatementSample(NamedTuple):
+    """The columns of a statement with their first values, its number of rows, and whether its columns are certain."""
+
+    columns: list[ColumnSample]
+    rows: int
+    is_certain: bool
+
+    @property
+    def headings(self) -> list[str]:
+        return [column["name"] for column in self.columns]
+
+
+def parse_statement(data: bytes, mapping: Mapping[str, str] | None = None) -> list[StatementRow]:
+    """The rows of money that came in. `mapping` has the column of each field. Raises StatementUnreadable."""
     try:
-        table = open_table(data, likeness=lambda cells: sum(column_key(cell) in COLUMNS for cell in cells))
-        return _remove_outgoing(list(_parse_rows(table)))
+        table = open_table(data, likeness=lambda cells: rate_header(cells, mapping))
+        return _remove_outgoing(list(_parse_rows(table, find_columns(table.header, mapping))))
+    except NotASheet as error:
+        raise StatementUnreadable(str(error)) from error
+
+
+def read_sample(data: bytes) -> StatementSample:
+    """What people see of a statement to choose its columns. Raises StatementUnreadable, also without headings."""
+    try:
+        sheet, rows = open_sheet(data, likeness=rate_header)
+        if any(map(_is_day, sheet.header)):
+            raise NotASheet(describe_unknown_columns(sheet.header))
+        first_rows = list(islice(rows, SAMPLE_ROWS))
+        columns = build_sample(sheet.header, first_rows)
+        if len(columns) < len(REQUIRED_FIELDS):
+            raise NotASheet(describe_unknown_columns(sheet.header))
+        return StatementSample(columns, len(first_rows) + sum(1 for _ in rows), is_certain(sheet.header))
     except NotASheet as error:
         raise StatementUnreadable(str(error)) from error
 
@@ -261,30 +218,16 @@ def _remove_outgoing(rows: Sequence[StatementRow]) -> list[StatementRow]:
     ]
 
 
-def _parse_rows(table: Table) -> Iterator[StatementRow]:
-    positions = {column_key(name): position for position, name in reversed(list(enumerate(table.header)))}
-    date_column, amount_column = _find_column(positions, DATE_COLUMNS), _find_column(positions, AMOUNT_COLUMNS)
-    debit_columns = [positions[name] for name in DEBIT_COLUMNS if name in positions]
-    direction_columns = [positions[name] for name in DIRECTION_COLUMNS if name in positions]
-    text_columns = sorted(positions[name] for name in TEXT_COLUMNS if name in positions)
-    if date_column is None or amount_column is None or not text_columns:
-        raise NotASheet(
-            gettext(
-                "A statement needs a row of headings, with a column each for the date, the amount, and the description or "
-                "reference: “Date”, “Amount”, “Description”, or other words that banks use. This one has: %(columns)s. "
-                "Write these words above the columns, and choose the file again.",
-                columns=", ".join(name.strip()[:40] for name in table.header[:20] if name.strip()) or "–",
-            )
-        )
+def _parse_rows(table: Table, columns: StatementColumns) -> Iterator[StatementRow]:
     for count, (number, cells) in enumerate(table.rows):
         if count == MAX_ROWS:
             raise NotASheet(gettext("A statement may have %(rows)s rows; send it in parts.", rows=MAX_ROWS))
         cells = [*cells, *[""] * (len(table.header) - len(cells))]
-        debit = next((cells[position] for position in debit_columns if _has_digit(cells[position])), None)
-        is_outgoing = debit is not None or any(_is_outgoing_word(cells[position]) for position in direction_columns)
-        text = _clean_text(" ".join(cells[position] for position in text_columns))
+        debit = next((cells[position] for position in columns.debits if _has_digit(cells[position])), None)
+        is_outgoing = debit is not None or any(_is_outgoing_word(cells[position]) for position in columns.directions)
+        text = _clean_text(" ".join(cells[position] for position in columns.texts))
         try:
-            amount_minor = _parse_amount(debit or cells[amount_column], decimal_comma=table.decimal_comma)
+            amount_minor = _parse_amount(debit or cells[columns.amount], decimal_comma=table.decimal_comma)
         except BadCell:
             if not is_outgoing:
                 yield StatementRow(number, None, None, text, "amount_unreadable")
@@ -293,15 +236,11 @@ def _parse_rows(table: Table) -> Iterator[StatementRow]:
             continue
         is_outgoing = is_outgoing or amount_minor < 0
         try:
-            day = _parse_day(cells[date_column].strip())
+            day = _parse_day(cells[columns.date].strip())
         except BadCell:
             yield StatementRow(number, None, abs(amount_minor), text, "date_unreadable", is_outgoing)
         else:
             yield StatementRow(number, day, abs(amount_minor), text, None, is_outgoing)
-
-
-def _find_column(positions: Mapping[str, int], names: Sequence[str]) -> int | None:
-    return next((positions[name] for name in names if name in positions), None)
 
 
 def _has_digit(cell: str) -> bool:
@@ -329,6 +268,14 @@ def _parse_amount(cell: str, *, decimal_comma: bool) -> int | None:
         text = text.removesuffix("DR").strip(" -\u2212()")
     cents = parse_cents(text.removeprefix("+").strip(), decimal_comma=decimal_comma)
     return -cents if is_outgoing else cents
+
+
+def _is_day(cell: str) -> bool:
+    try:
+        _parse_day(cell)
+    except BadCell:
+        return False
+    return True
 
 
 def _parse_day(cell: str) -> date:

@@ -15,7 +15,7 @@ from app.core.spreadsheet import column_key
 from app.events.models import Event
 from app.events.queries import OwnEvent
 
-SALES, STOCK, TYPES = "sales", "stock", "types"
+SALES, STOCK, STATEMENT, TYPES = "sales", "stock", "statement", "types"
 MAX_RECENT = 20
 """Of so many files, the latest, the columns of a file with other headings are known."""
 

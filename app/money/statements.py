@@ -37,6 +37,7 @@ from app.core.db import ReadOrWriteSession, database_now, fetch_rows, release_co
 from app.core.formatting import HOME
 from app.core.languages import gettext
 from app.core.transaction import lock_name, transaction
+from app.events.import_mappings import STATEMENT, remember_mapping
 from app.events.queries import get_event
 from app.invoicing.transfers import find_day_problem
 from app.money.sql import OPEN_PAYMENTS_SQL, RECORDED_TRANSFERS_SQL
@@ -132,17 +133,31 @@ def list_open_payments(caller: Caller, event_id: str) -> list[OpenPayment]:
     return [*map(OpenPayment._make, fetch_rows(OPEN_PAYMENTS_SQL, params))]
 
 
+def remember_columns(caller: Caller, event_id: str, columns: Sequence[str], mapping: Mapping[str, str]) -> None:
+    """Keep the column of each field for the organisation's next statement with these columns. Raises NotFound."""
+    get_event(caller, event_id)
+    with transaction() as session:
+        remember_mapping(session, event_id, STATEMENT, columns, mapping)
+
+
 def import_statement(
-    caller: Caller, event_id: str, data: bytes, *, dry_run: bool, references: Sequence[str] = ()
+    caller: Caller,
+    event_id: str,
+    data: bytes,
+    *,
+    dry_run: bool,
+    references: Sequence[str] = (),
+    mapping: Mapping[str, str] | None = None,
 ) -> StatementResult:
     """Records every fee and invoice of the event that a row of the statement pays, all together, or with `dry_run` none.
 
-    `references` are those that a person has chosen for the last rows, empty for a row without a choice. A row that was
-    recorded before changes nothing. Raises NotFound, and StatementUnreadable for one that pays too many fees at once.
+    `references` are those that a person has chosen for the last rows, empty for a row without a choice. `mapping` has the
+    column of each field; without it the columns have the words of banks. A row that was recorded before changes nothing.
+    Raises NotFound, and StatementUnreadable for one that pays too many fees at once.
     """
     get_event(caller, event_id)
     release_connection()
-    rows = parse_statement(data)
+    rows = parse_statement(data, mapping)
     with transaction() as session:
         if references:
             rows = _add_references(session, event_id, rows, references)

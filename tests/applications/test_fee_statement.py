@@ -1,5 +1,6 @@
 """Bank statements: rows that pay a stall fee are found, and recorded once."""
 
+import json
 from datetime import date, timedelta
 from io import BytesIO
 from typing import Any
@@ -128,6 +129,31 @@ def test_a_file_with_other_headings_says_which_are_known() -> None:
     with pytest.raises(StatementUnreadable, match="This one has: When, What, N\\$") as error:
         parse_statement(b"When,What,N$\n2026-11-20,MA-23456789,2500\n")
     assert "“Date”, “Amount”, “Description”" in str(error.value)
+
+
+def test_a_mapping_names_other_columns(owner: Client, event: dict[str, Any], references: list[str]) -> None:
+    lines = [f"{TRANSFER_DAY},2500.00,,{references[0]}", f"{TRANSFER_DAY},,9.00,{references[1]}"]
+    header, mapping = (
+        "Booked,Plus,Minus,What",
+        {"date": "Booked", "amount": "Plus", "moneyOut": "Minus", "text": "what"},
+    )
+    assert read_error(send(owner, event, *lines, header=header)) == (422, "STATEMENT_UNREADABLE")
+    found = data(send(owner, event, *lines, header=header, mapping=json.dumps(mapping)))
+    assert [line["reference"] for line in found["matched"]] == references[:1] and found["unmatched"] == []
+
+
+@pytest.mark.parametrize(
+    ("mapping", "code"),
+    [
+        ({"date": "Booked", "amount": "Plus", "text": "Whatever"}, "STATEMENT_UNREADABLE"),
+        ({"date": "Booked", "amount": "Plus"}, "VALIDATION_FAILED"),
+        ({"date": "Booked", "amount": "Plus", "text": "What", "note": "What"}, "VALIDATION_FAILED"),
+        ({"date": "Booked", "amount": "Booked", "text": "What"}, "VALIDATION_FAILED"),
+    ],
+)
+def test_a_wrong_mapping_is_refused(owner: Client, event: dict[str, Any], mapping: dict[str, str], code: str) -> None:
+    answer = send(owner, event, f"{TRANSFER_DAY},1.00,x", header="Booked,Plus,What", mapping=json.dumps(mapping))
+    assert read_error(answer) == (422, code)
 
 
 def test_money_that_went_out_is_left_out() -> None:

@@ -48,12 +48,15 @@ def export_fees(event_id: str) -> Response:
     limit=CSV_LIMIT,
     errors=[errors.StatementUnreadable],
 )
-def import_statement(event_id: str, file: FileStorage, dry_run: bool) -> statements.StatementResult:
+def import_statement(
+    event_id: str, file: FileStorage, dry_run: bool, mapping: dict[str, str] | None = None
+) -> statements.StatementResult:
     """Record the stall fees and block invoices that a bank statement shows as received: CSV or XLSX, up to 5,000 rows.
 
     A row pays a fee if its description has the application's reference and its amount is the whole fee. It pays an invoice
-    if its description has the number, and its amount is what is due or a part of it. The columns are found by their names.
-    Without `dryRun=false` nothing is written. Money that went out is left out, and what came in and went out again pays
+    if its description has the number, and its amount is what is due or a part of it. The columns are found by their names,
+    or named by `mapping`. Without `dryRun=false` nothing is written. Money that went out is left out, and what came in and went out again pays
     nothing; a statement that is sent again changes nothing. Equal rows for an invoice are payments of their own.
     """
-    return statements.import_statement(get_current_caller(), event_id, file.read(), dry_run=dry_run)
+    caller = get_current_caller()
+    return statements.import_statement(caller, event_id, file.read(), dry_run=dry_run, mapping=mapping)

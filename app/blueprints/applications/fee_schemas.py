@@ -6,10 +6,12 @@ from marshmallow import fields, pre_dump
 
 from app.applications.fee_books import FEE_STATUSES
 from app.applications.fee_statement import MATCHED, RECORDED, UNMATCHED, MatchedRow
+from app.applications.statement_columns import FIELDS, REQUIRED_FIELDS
 from app.applications.states import REFUND_STATES, STATES
 from app.blueprints.applications.response_schemas import CREDIT_NOTE_NUMBER
 from app.money.statements import StatementResult
 from app.web.fields import Boolean, Choice, File, List, Nested, WholeNumber
+from app.web.mapping_fields import ColumnMapping
 from app.web.schema import Multipart, Query, Schema
 
 STATEMENT_REASONS = (
@@ -69,6 +71,17 @@ class StallFeeRow(FeeTotals):
 class StatementBody(Multipart):
     file = File(required=True, metadata={"description": "the statement, CSV or XLSX, 2 MiB at most"})
     dry_run = Boolean(load_default=True, metadata={"description": "only look what the rows pay"})
+    mapping = ColumnMapping(
+        FIELDS,
+        required_names=REQUIRED_FIELDS,
+        each_once=True,
+        metadata={
+            "type": "string",
+            "description": f"JSON: the column of each field; the fields are {', '.join(FIELDS)}. Without it the columns "
+            "are found by their names.",
+            "example": '{"date": "Booked", "amount": "N$", "text": "What"}',
+        },
+    )
 
 
 class StatementLine(Schema):

@@ -18,12 +18,13 @@ Sample = Sequence[Mapping[str, Any]]
 class ColumnForm:
     """The meanings that a column can have with their words, the fields that need a column, and meanings of two fields.
 
-    A `sample` has the name and the first values of each column, a mapping the column of each field.
+    A meaning that several columns can have is `repeated`, with its fields in the order of the columns. A `sample` has the name and the first values of each column, a mapping the column of each field.
     """
 
     labels: Mapping[str, str]
     required: Sequence[str]
     several: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    repeated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def build(self, sample: Sample) -> Form:
         """A list to choose from for each column. Names have no digits: those of `column A`, `column B` in a spreadsheet."""
@@ -42,7 +43,8 @@ class ColumnForm:
 
     def fill(self, sample: Sample, mapping: Mapping[str, str]) -> FilledForm:
         """The form with the columns of a mapping."""
-        meanings = {column: name for name, column in mapping.items()}
+        repeated = {name: meaning for meaning, fields in self.repeated.items() for name in fields}
+        meanings = {column: repeated.get(name, name) for name, column in mapping.items()}
         for meaning, fields in self.several.items():
             columns = {mapping.get(name) for name in fields}
             if len(columns) == 1 and (column := columns.pop()):
@@ -59,19 +61,27 @@ class ColumnForm:
         mapping: dict[str, str] = {}
         for (key, choice), column in zip(form.values.items(), sample, strict=True):
             for name in self.several.get(choice, (choice,) if choice else ()):
-                if name in mapping:
-                    message = gettext(
-                        "“%(column)s” is “%(field)s” already.", column=mapping[name], field=self.labels[name]
-                    )
-                    errors.append({"path": key, "code": "chosen_twice", "message": message})
+                fields = self.repeated.get(name, (name,))
+                free = next((it for it in fields if it not in mapping), None)
+                if free is None:
+                    errors.append({"path": key, "code": "chosen_twice", "message": self._describe_taken(name, mapping)})
                 else:
-                    mapping[name] = column["name"]
+                    mapping[free] = column["name"]
         for name in self.required:
             if name not in mapping:
                 errors.append(self._build_missing_error(name, form))
         if errors:
             raise ValidationFailed(errors)
         return mapping
+
+    def _describe_taken(self, name: str, mapping: Mapping[str, str]) -> str:
+        if name in self.repeated:
+            return gettext(
+                "Choose “%(field)s” for at most %(count)s columns.",
+                field=self.labels[name],
+                count=len(self.repeated[name]),
+            )
+        return gettext("“%(column)s” is “%(field)s” already.", column=mapping[name], field=self.labels[name])
 
     def _build_missing_error(self, name: str, form: FilledForm) -> dict[str, str]:
         """The error of a field without a column: at the column that may be this field as well, if there is one."""

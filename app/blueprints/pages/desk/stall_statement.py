@@ -1,23 +1,36 @@
 """A bank statement that pays stall fees and invoices of blocks: first looked at, then recorded."""
 
+from collections.abc import Mapping
+
 from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
-from app.applications.fee_statement import MATCHED, RECORDED, UNMATCHED, write_statement
+from app.applications.fee_statement import MATCHED, RECORDED, UNMATCHED, read_sample, write_statement
 from app.blueprints.pages.desk.shell import render_desk
 from app.blueprints.pages.desk.stall_fees import SETTLE
 from app.blueprints.pages.desk.stalls import MAX_STATEMENT_BYTES, blueprint
+from app.blueprints.pages.desk.statement_columns import (
+    COLUMNS,
+    describe_columns,
+    pack_file,
+    render_columns,
+    suggest_columns,
+    unpack_file,
+)
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.core.errors import ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
+from app.events.import_mappings import STATEMENT as STATEMENT_COLUMNS
+from app.events.import_mappings import find_known_columns
 from app.money.statements import (
     StatementResult,
     count_assignable,
     import_statement,
     list_rows_to_assign,
     list_rows_to_record,
+    remember_columns,
 )
 from app.web.fields import Text
 from app.web.schema import Query
@@ -54,7 +67,8 @@ STATEMENT = Form(
         "file",
         lazy_gettext("Bank statement"),
         hint=lazy_gettext(
-            "CSV or Excel, up to 2 MB and 5,000 rows, with columns for the date, the amount and the description."
+            "CSV or Excel, up to 2 MB and 5,000 rows, with columns for the date, the amount and the description. If "
+            "their headings are not known, you choose the columns."
         ),
         messages={"required": lazy_gettext("Choose a file.")},
         error_codes=("STATEMENT_UNREADABLE", "PAYLOAD_TOO_LARGE"),
@@ -71,22 +85,69 @@ def choose_statement(caller: Caller, event_id: str) -> ResponseReturnValue:
 
 @blueprint.act("/statement", access=SETTLE)
 def read_statement(caller: Caller, event_id: str) -> ResponseReturnValue:
-    """Say what the rows of a file pay, or record the rows that the page said."""
-    form, file, rows = STATEMENT.fill(), request.files.get("file"), request.form.get("rows")
+    """Say what the rows of a file pay, ask for its columns, or record the rows that the page said."""
+    form, rows, content = STATEMENT.fill(), request.form.get("rows"), request.form.get("content")
     try:
         if rows is not None:
             references = request.form.getlist("pays")
             result = import_statement(caller, event_id, rows.encode(), dry_run=False, references=references)
-        elif file is None or not file.filename:
-            raise ValidationFailed.of("file", "required", gettext("Choose a file."))
-        else:
-            result = import_statement(caller, event_id, file.read(), dry_run=True)
+            return _render(caller, event_id, form, result)
+        return _read_columns(caller, event_id, content) if content else _read_file(caller, event_id)
     except FORM_ERRORS as error:
         return _render(caller, event_id, form.with_error(error))
-    return _render(caller, event_id, form, result)
 
 
-def _render(caller: Caller, event_id: str, form: FilledForm, result: StatementResult | None = None) -> Response:
+def _read_file(caller: Caller, event_id: str) -> Response:
+    """What the rows of a file pay, or the page for its columns. Raises ValidationFailed, StatementUnreadable."""
+    event, file = events.get_event(caller, event_id), request.files.get("file")
+    if file is None or not file.filename:
+        raise ValidationFailed.of("file", "required", gettext("Choose a file."))
+    data = file.read()
+    sample = read_sample(data)
+    known, is_same = find_known_columns(event_id, STATEMENT_COLUMNS, sample.headings)
+    if "columns" in request.form or not (is_same or sample.is_certain):
+        return render_columns(
+            suggest_columns(sample, known, is_same=is_same),
+            sample,
+            pack_file(data),
+            file_name=file.filename,
+            path=_build_path(event_id),
+            event=event,
+            known=known,
+            is_same=is_same,
+        )
+    mapping = known if is_same else None
+    result = import_statement(caller, event_id, data, dry_run=True, mapping=mapping)
+    return _render(caller, event_id, STATEMENT.fill(), result, mapping)
+
+
+def _read_columns(caller: Caller, event_id: str, content: str) -> Response:
+    """What the rows pay with the columns that were chosen, which are kept. Raises StatementUnreadable."""
+    event, data = events.get_event(caller, event_id), unpack_file(content)
+    sample = read_sample(data)
+    form = COLUMNS.build(sample.columns).from_request()
+    try:
+        mapping = COLUMNS.read_mapping(form, sample.columns)
+    except FORM_ERRORS as error:
+        file_name = request.form.get("fileName", "")
+        path = _build_path(event_id)
+        return render_columns(form.with_error(error), sample, content, file_name=file_name, path=path, event=event)
+    result = import_statement(caller, event_id, data, dry_run=True, mapping=mapping)
+    remember_columns(caller, event_id, sample.headings, mapping)
+    return _render(caller, event_id, STATEMENT.fill(), result, mapping)
+
+
+def _build_path(event_id: str) -> str:
+    return url_for("desk_stalls.read_statement", event_id=event_id)
+
+
+def _render(
+    caller: Caller,
+    event_id: str,
+    form: FilledForm,
+    result: StatementResult | None = None,
+    mapping: Mapping[str, str] | None = None,
+) -> Response:
     event = events.get_event(caller, event_id)
     groups = (
         {}
@@ -106,5 +167,6 @@ def _render(caller: Caller, event_id: str, form: FilledForm, result: StatementRe
         candidates={matched.row.number: payments for matched, payments in rows_to_assign},
         rows_to_record=write_statement(list_rows_to_record(result.rows if result else (), rows_to_assign)),
         reasons=REASONS,
-        path=url_for("desk_stalls.read_statement", event_id=event_id),
+        chosen_columns=describe_columns(mapping) if mapping else "",
+        path=_build_path(event_id),
     )

@@ -1,0 +1,170 @@
+"""The columns of bank statements: found by the words of banks, or named by a mapping that a person has chosen."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from app.core.column_samples import match_columns
+from app.core.languages import gettext
+from app.core.spreadsheet import MAX_COLUMNS, NotASheet, column_key
+
+DATE_COLUMNS = (
+    "date",
+    "transactiondate",
+    "postingdate",
+    "valuedate",
+    "effectivedate",
+    "bookingdate",
+    "datum",
+    "transaksiedatum",
+    "paymentdate",
+    "trandate",
+    "buchungstag",
+    "buchungsdatum",
+    "valuta",
+    "wertstellung",
+)
+AMOUNT_COLUMNS = (
+    "credit",
+    "creditamount",
+    "credits",
+    "moneyin",
+    "deposit",
+    "deposits",
+    "krediet",
+    "amount",
+    "amountnad",
+    "transactionamount",
+    "bedrag",
+    "paidin",
+    "amountin",
+    "betrag",
+    "gutschrift",
+    "haben",
+    "umsatz",
+    "inbetaling",
+)
+DEBIT_COLUMNS = (
+    "debit",
+    "debitamount",
+    "debits",
+    "moneyout",
+    "paidout",
+    "withdrawal",
+    "withdrawals",
+    "debiet",
+    "onttrekking",
+    "onttrekkings",
+    "amountout",
+    "belastung",
+    "lastschrift",
+    "soll",
+    "uitbetaling",
+)
+DIRECTION_COLUMNS = ("drcr", "debitcredit", "dc", "crdr", "creditdebit", "indicator", "type", "transactiontype")
+TEXT_COLUMNS = (
+    "description",
+    "reference",
+    "details",
+    "narrative",
+    "narration",
+    "particulars",
+    "remarks",
+    "transactiondescription",
+    "statementdescription",
+    "yourreference",
+    "theirreference",
+    "customerreference",
+    "payer",
+    "beskrywing",
+    "verwysing",
+    "besonderhede",
+    "transactiondetails",
+    "transactionreference",
+    "paymentreference",
+    "memo",
+    "text",
+    "verwendungszweck",
+    "buchungstext",
+    "transaksiebeskrywing",
+)
+COLUMNS = frozenset((*DATE_COLUMNS, *AMOUNT_COLUMNS, *TEXT_COLUMNS))
+TEXT_FIELDS = ("text", "text2", "text3")
+FIELDS = ("date", "amount", "moneyOut", "direction", *TEXT_FIELDS)
+"""What a mapping names a column for. `amount` is the money that came in, or with a sign all money."""
+REQUIRED_FIELDS = ("date", "amount", "text")
+
+
+class StatementColumns(NamedTuple):
+    """The positions of the columns of a statement, from 0."""
+
+    date: int
+    amount: int
+    debits: Sequence[int]
+    directions: Sequence[int]
+    texts: Sequence[int]
+
+
+def rate_header(cells: Sequence[str], mapping: Mapping[str, str] | None = None) -> int:
+    """How likely a row has the headings: by known words or those of a mapping, and then by cells with words only."""
+    keys = COLUMNS if mapping is None else {column_key(column) for column in mapping.values()}
+    words = sum(any(map(str.isalpha, cell)) and not any(map(str.isdigit, cell)) for cell in cells)
+    return sum(column_key(cell) in keys for cell in cells) * MAX_COLUMNS + min(words, MAX_COLUMNS - 1)
+
+
+def find_columns(header: Sequence[str], mapping: Mapping[str, str] | None = None) -> StatementColumns:
+    """The columns of a statement with these headings. Raises NotASheet."""
+    if mapping is not None:
+        return _find_mapped_columns(header, mapping)
+    positions = {column_key(name): position for position, name in reversed(list(enumerate(header)))}
+    dates, amounts, debits, directions, texts = (
+        [positions[name] for name in names if name in positions]
+        for names in (DATE_COLUMNS, AMOUNT_COLUMNS, DEBIT_COLUMNS, DIRECTION_COLUMNS, TEXT_COLUMNS)
+    )
+    if not (dates and amounts and texts):
+        raise NotASheet(describe_unknown_columns(header))
+    return StatementColumns(dates[0], amounts[0], debits, directions, sorted(texts))
+
+
+def describe_unknown_columns(header: Sequence[str]) -> str:
+    """What people read about a file without the headings of a statement."""
+    return gettext(
+        "A statement needs a row of headings, with a column each for the date, the amount, and the description or "
+        "reference: “Date”, “Amount”, “Description”, or other words that banks use. This one has: %(columns)s. "
+        "Write these words above the columns, and choose the file again.",
+        columns=", ".join(name.strip()[:40] for name in header[:20] if name.strip()) or "–",
+    )
+
+
+def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
+    """The column of each field that has one of the words of banks."""
+    names = {column_key(column): column for column in reversed(columns)}
+    words = {"date": DATE_COLUMNS, "amount": AMOUNT_COLUMNS, "moneyOut": DEBIT_COLUMNS, "direction": DIRECTION_COLUMNS}
+    mapping = match_columns(columns, words)
+    texts = [column for key, column in names.items() if key in TEXT_COLUMNS]
+    return {**mapping, **dict(zip(TEXT_FIELDS, sorted(texts, key=list(columns).index), strict=False))}
+
+
+def is_certain(columns: Sequence[str]) -> bool:
+    """Whether one column each can be the day and the amount, and at least one the text."""
+    keys = {column_key(column) for column in columns}
+    counts = [len(keys.intersection(names)) for names in (DATE_COLUMNS, AMOUNT_COLUMNS, TEXT_COLUMNS)]
+    return counts[:2] == [1, 1] and counts[2] > 0
+
+
+def _find_mapped_columns(header: Sequence[str], mapping: Mapping[str, str]) -> StatementColumns:
+    """Each field has the column of exactly its name, or else the first of a like one. Raises NotASheet."""
+    keys = [column_key(name) for name in header]
+    positions: dict[str, int] = {}
+    for field, column in mapping.items():
+        if column not in header and column_key(column) not in keys:
+            raise NotASheet(
+                gettext("The file has no column “%(column)s”, which the mapping names.", column=column[:80])
+            )
+        positions[field] = header.index(column) if column in header else keys.index(column_key(column))
+    return StatementColumns(
+        positions["date"],
+        positions["amount"],
+        [positions["moneyOut"]] if "moneyOut" in positions else [],
+        [positions["direction"]] if "direction" in positions else [],
+        sorted(positions[field] for field in TEXT_FIELDS if field in positions),
+    )
