@@ -47,6 +47,8 @@ DAY_FORMATS = ("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%d %b %y", "%d-%b-%y")
 REFERENCE_PATTERN = re.compile(rf"(?=MA([{REFERENCE_ALPHABET}]{{8}}))")
 NUMBER_PATTERN = re.compile(r"(?<![^\W_])(?<![^\W_][/-])(20\d\d)[\s/-]*(\d{6})(?!\d)")
 """Not behind a letter or a digit: `CN-2026-000001` is a credit note, and other sellers have numbers like `PO-2026-000001`."""
+MAX_TEXT = 80
+"""How much of a row's text is recorded."""
 MATCHED, RECORDED, UNMATCHED = "matched", "recorded", "unmatched"
 
 
@@ -75,6 +77,11 @@ class StatementRow:
     def possible_numbers(self) -> set[str]:
         """What in the text may be the number of a block's invoice."""
         return {f"{match[1]}-{match[2]}" for match in NUMBER_PATTERN.finditer(self.text)}
+
+    @property
+    def transfer(self) -> tuple[int | None, date | None, str]:
+        """What equal rows have in common, as it is recorded."""
+        return self.amount_minor, self.day, self.text[:MAX_TEXT]
 
     @property
     def reversal_keys(self) -> set[str]:
@@ -150,24 +157,67 @@ def match_rows(
     today: date,
 ) -> list[MatchedRow]:
     """Each row with what it pays. `applications` are those of the event by reference, `records` by application."""
+    named = [
+        [applications[reference] for reference in row.possible_references if reference in applications] for row in rows
+    ]
+    recorded_positions = _find_recorded_positions(rows, named, records)
     matched: list[MatchedRow] = []
-    seen_ids: set[str] = set()
-    for row in rows:
-        candidates = [applications[reference] for reference in row.possible_references if reference in applications]
+    seen: dict[str, StatementRow] = {}
+    for position, (row, candidates) in enumerate(zip(rows, named, strict=True)):
         application = candidates[0] if len(candidates) == 1 else None
         status, reason = UNMATCHED, row.problem or _find_reference_problem(row, candidates)
         if application is not None and reason is None:
-            if application.id in seen_ids:
-                reason = "repeated"
-            elif _is_recorded(row, records.get(application.id)):
+            earlier = seen.get(application.id)
+            if recorded_positions.get(application.id) == position:
                 status = RECORDED
+            elif earlier and (application.paid_at is None or earlier.transfer == row.transfer):
+                reason = "repeated"
             else:
                 reason = _find_problem(row, application, is_unanswered=application.id in unanswered_ids, today=today)
                 status = MATCHED if reason is None else UNMATCHED
             if status != UNMATCHED:
-                seen_ids.add(application.id)
+                seen[application.id] = row
         matched.append(MatchedRow(row, status, reason, application))
     return matched
+
+
+def build_assigned_text(reference: str, text: str) -> str:
+    """The text of a row for which a person has chosen what it pays."""
+    return f"{reference} {text}"
+
+
+def _find_recorded_positions(
+    rows: Sequence[StatementRow], named: Sequence[Sequence[Application]], records: Mapping[str, StallFeeRecord]
+) -> dict[str, int]:
+    """Which row is the transfer that is recorded for an application, by its id: one with the amount and the day.
+
+    The first that names it with the text that was recorded, else the first without a reference that has this text or got the
+    reference from a person, else the first that names it: a person may have recorded it with any text.
+    """
+    recorded: dict[tuple[int | None, date | None], list[tuple[Application, str | None]]] = defaultdict(list)
+    for application in {it.id: it for candidates in named for it in candidates}.values():
+        if record := records.get(application.id):
+            recorded[record.amount_minor, record.received_on].append((application, record.reference))
+    best: dict[str, tuple[int, int]] = {}
+    for position, (row, candidates) in enumerate(zip(rows, named, strict=True)):
+        for application, text in recorded.get((row.amount_minor, row.day), ()):
+            rank = _rank(row, candidates, application, text)
+            if rank is not None:
+                best[application.id] = min((rank, position), best.get(application.id, (rank, position)))
+    return {application_id: position for application_id, (_, position) in best.items()}
+
+
+def _rank(
+    row: StatementRow, candidates: Sequence[Application], application: Application, text: str | None
+) -> int | None:
+    """How likely a row is the transfer with this text of an application, 0 the most; None if it is not."""
+    if row.is_assigned_now:
+        return None
+    if candidates:
+        is_named = list(candidates) == [application]
+        return (0 if row.text[:MAX_TEXT] == text else None if row.problem else 2) if is_named else None
+    texts = (row.text[:MAX_TEXT], build_assigned_text(application.reference, row.text)[:MAX_TEXT])
+    return 1 if text in texts and not row.problem else None
 
 
 def _find_reference_problem(row: StatementRow, candidates: Sequence[Application]) -> str | None:
@@ -176,10 +226,6 @@ def _find_reference_problem(row: StatementRow, candidates: Sequence[Application]
     if candidates:
         return "several_references"
     return "unknown_reference" if row.possible_references else "no_reference"
-
-
-def _is_recorded(row: StatementRow, record: StallFeeRecord | None) -> bool:
-    return record is not None and (record.amount_minor, record.received_on) == (row.amount_minor, row.day)
 
 
 def _find_problem(row: StatementRow, application: Application, *, is_unanswered: bool, today: date) -> str | None:

@@ -5,8 +5,10 @@ amount is what is due or a part of it. Of equal rows the first ones are the tran
 recorded, and the others are further payments. For a row without a reference a person may choose what it pays; it is then
 recorded with the reference in front of its text.
 
-A recorded transfer is one row of a statement only. First come the rows that name a fee, or an invoice with the text that
-was recorded; then the rows whose reference a person has chosen; then the other rows that name an invoice.
+A recorded transfer is one row of a statement only. First come the rows that name a fee or an invoice with the text that was
+recorded; then the rows whose reference a person has chosen; then the other rows that name it. A fee is recorded once and may
+have any text: of the other rows that name it the first is the transfer, and each further one is a payment of a fee that is
+paid already.
 """
 
 from collections import defaultdict
@@ -21,14 +23,16 @@ from sqlalchemy import select
 
 from app.accounts.caller import Caller
 from app.allocations.invoice_payments import OpenInvoice, lock_invoices, record_invoice_payment
-from app.applications.actions.fee_statements import MAX_TEXT, match_fees, record_fee
+from app.applications.actions.fee_statements import match_fees, record_fee
 from app.applications.errors import StatementUnreadable
 from app.applications.fee_statement import (
     MATCHED,
+    MAX_TEXT,
     RECORDED,
     UNMATCHED,
     MatchedRow,
     StatementRow,
+    build_assigned_text,
     parse_statement,
 )
 from app.applications.models import Application
@@ -82,6 +86,8 @@ class OpenPayment(NamedTuple):
         return row.amount_minor <= self.due_minor if self.is_payable_in_parts else row.amount_minor == self.due_minor
 
 
+FeeTexts = Mapping[tuple[object, ...], str]
+"""The text that was recorded for a fee, by amount, day and reference."""
 RowToAssign = tuple[MatchedRow, list[OpenPayment]]
 
 
@@ -186,7 +192,7 @@ def _add_references(
     first = max(0, len(rows) - len(references))
     transfers = _take_transfers(event_id, [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows])
     assigned = [
-        replace(row, text=_build_text(reference, row.text), is_assigned_now=True)
+        replace(row, text=build_assigned_text(reference, row.text), is_assigned_now=True)
         if reference and transfer is None
         else row
         for row, transfer, reference in zip(rows[first:], transfers[first:], references, strict=False)
@@ -229,7 +235,8 @@ def _find_recorded(
 def _take_transfers(event_id: str, rows: Sequence[MatchedRow]) -> list[RecordedTransfer | None]:
     """The recorded transfer that each row is; each transfer is one row only.
 
-    The rows that name what was paid come first, then those to which a person has given the reference.
+    The rows that name what was paid with the text that was recorded come first, then those to which a person has given the
+    reference, then the others that name a fee.
     """
     days = {matched.row.day for matched in rows if matched.reason in ASSIGNABLE_REASONS and matched.row.day}
     transfers: dict[tuple[object, ...], list[RecordedTransfer]] = defaultdict(list)
@@ -243,44 +250,48 @@ def _take_transfers(event_id: str, rows: Sequence[MatchedRow]) -> list[RecordedT
         if transfer.application_id:
             fee_texts[*amount_and_day, transfer.reference] = transfer.text
     taken: dict[int, RecordedTransfer] = {}
-    for is_named in (True, False):
+    for list_texts in (_list_named_texts, _list_assigned_texts, _list_fee_texts):
         for position, matched in enumerate(rows):
             amount_and_day = matched.row.amount_minor, matched.row.day
             if position in taken or amount_and_day not in references:
                 continue
-            names = references[amount_and_day]
-            texts = _list_named_texts(matched, names, fee_texts) if is_named else _list_assigned_texts(matched, names)
+            texts = list_texts(matched, references[amount_and_day], fee_texts)
             same = next((same for it in texts if (same := transfers.get((*amount_and_day, *it)))), None)
             if same:
                 taken[position] = same.pop(0)
     return [taken.get(position) for position in range(len(rows))]
 
 
-def _list_named_texts(
-    matched: MatchedRow, references: Collection[str], fee_texts: Mapping[tuple[object, ...], str]
-) -> list[tuple[str, str]]:
-    """What a row names among the references of its amount and day, each with the text recorded for it.
+def _list_named_texts(matched: MatchedRow, references: Collection[str], fee_texts: FeeTexts) -> list[tuple[str, str]]:
+    """What a row names among the references of its amount and day, each with the text of the row."""
+    return [(name, matched.row.text[:MAX_TEXT]) for name in _list_names(matched, references)]
 
-    A fee was recorded once, with any text; a transfer for an invoice has the text of the row.
+
+def _list_assigned_texts(
+    matched: MatchedRow, references: Collection[str], fee_texts: FeeTexts
+) -> list[tuple[str, str]]:
+    """The references that a person may have given a row, each with the text recorded then.
+
+    A person who records a fee or an invoice by hand may have used the text as it is.
     """
+    if matched.reason not in ASSIGNABLE_REASONS:
+        return []
+    text = matched.row.text
+    assigned = [(it, build_assigned_text(it, text)[:MAX_TEXT]) for it in sorted(references)]
+    return [*assigned, *((it, text[:MAX_TEXT]) for it in sorted(references))]
+
+
+def _list_fee_texts(matched: MatchedRow, references: Collection[str], fee_texts: FeeTexts) -> list[tuple[str, str]]:
+    """The fees that a row names, each with the text that was recorded for it: any."""
+    key = matched.row.amount_minor, matched.row.day
+    return [(name, fee_texts[*key, name]) for name in _list_names(matched, references) if (*key, name) in fee_texts]
+
+
+def _list_names(matched: MatchedRow, references: Collection[str]) -> list[str]:
     row = matched.row
     if row.is_assigned_now or matched.reason not in (None, *ASSIGNABLE_REASONS):
         return []
-    names = (row.possible_references | row.possible_numbers).intersection(references)
-    text = row.text[:MAX_TEXT]
-    return [(name, fee_texts.get((row.amount_minor, row.day, name), text)) for name in sorted(names)]
-
-
-def _list_assigned_texts(matched: MatchedRow, references: Collection[str]) -> list[tuple[str, str]]:
-    """The references that a person may have given a row, each with the text recorded then."""
-    if matched.reason not in ASSIGNABLE_REASONS:
-        return []
-    return [(it, _build_text(it, matched.row.text)[:MAX_TEXT]) for it in sorted(references)]
-
-
-def _build_text(reference: str, text: str) -> str:
-    """The text of a row that a person has assigned."""
-    return f"{reference} {text}"
+    return sorted((row.possible_references | row.possible_numbers).intersection(references))
 
 
 def _match_invoice(matched: MatchedRow, invoices: Mapping[str, OpenInvoice], today: date) -> MatchedRow:

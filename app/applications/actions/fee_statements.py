@@ -6,13 +6,11 @@ from sqlalchemy import select
 
 from app.accounts.caller import Caller
 from app.applications.actions.fees import record_received
-from app.applications.fee_statement import MatchedRow, StatementRow, match_rows
+from app.applications.fee_statement import MAX_TEXT, MatchedRow, StatementRow, match_rows
 from app.applications.models import Application, StallFeeRecord, StallPayment
 from app.applications.stall_payments import UNANSWERED_SQL
 from app.core.db import ReadOrWriteSession, database_now
 from app.core.formatting import HOME
-
-MAX_TEXT = 80
 
 
 def match_fees(session: ReadOrWriteSession, event_id: str, rows: list[StatementRow]) -> list[MatchedRow]:

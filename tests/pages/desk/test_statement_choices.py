@@ -225,6 +225,32 @@ def test_a_recorded_fee_hides_no_other_transfer(
     assert list_choices(check(desk, event, HEAD + unnamed + named)) == []
 
 
+def test_a_row_that_names_a_fee_is_a_second_payment_beside_the_assigned_one(
+    desk: Visitor, event: dict[str, Any], fee: str
+) -> None:
+    named, unnamed = f"{TRANSFER_DAY},2500.00,INV {fee}\n", f"{TRANSFER_DAY},2500.00,KAPANA\n"
+    check(desk, event, HEAD + unnamed)
+    record(desk, event, fee)
+    for rows in (named + unnamed, unnamed + named):
+        page = check(desk, event, HEAD + rows)
+        assert "Recorded before (1)" in page and list_choices(page) == []
+        assert "This fee is paid already. This may be a second payment" in page
+    assert "Recorded before (1)" in check(desk, event, HEAD + named)
+
+
+def test_a_row_recorded_by_hand_with_its_text_is_not_offered(
+    client: Client, organiser: Client, desk: Visitor, event: dict[str, Any], fee: str, number: str
+) -> None:
+    other = create_approved_application(client, organiser, eventId=event["id"], documentsRequired=[])
+    body = {"amountMinor": 250000, "reference": "KAPANA", "receivedOn": TRANSFER_DAY}
+    data(organiser.post(f"{LIST}/{other['id']}/fee/received", body))
+    row = f"{TRANSFER_DAY},2500.00,KAPANA\n"
+    page = check(desk, event, HEAD + row)
+    assert "Recorded before (1)" in page and list_choices(page) == []
+    (choices,) = list_choices(check(desk, event, HEAD + row * 2))
+    assert sorted(choices) == sorted([fee, number])
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_growing_statement_records_each_transfer_once(
     organiser: Client, desk: Visitor, event: dict[str, Any], number: str, seed: int

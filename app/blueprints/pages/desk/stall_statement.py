@@ -40,7 +40,7 @@ REASONS = {
     "unknown_reference": lazy_gettext("The reference belongs to no application to this event"),
     "several_references": lazy_gettext("References or numbers of several payments"),
     "wrong_amount": lazy_gettext("Not the whole fee"),
-    "paid_already": lazy_gettext("This fee is paid already"),
+    "paid_already": lazy_gettext("This fee is paid already. This may be a second payment"),
     "nothing_due": lazy_gettext("No fee is due"),
     "more_than_due": lazy_gettext("More than is due for the invoice"),
     "invoice_settled": lazy_gettext("Nothing is due for this invoice"),
