@@ -4,15 +4,9 @@ A row pays an invoice if its text has the number of one invoice of the event and
 amount is what is due or a part of it. Of equal rows the first ones are the transfers of this amount and day that are
 recorded, and the others are further payments. For a row without a reference a person may choose what it pays; it is then
 recorded with the reference in front of its text.
-
-A recorded transfer is one row of a statement only. First come the rows that name a fee or an invoice with the text that was
-recorded; then the rows whose reference a person has chosen; then the other rows that name it. A fee is recorded once and may
-have any text: of the other rows that name it the first is the transfer, and each further one is a payment of a fee that is
-paid already.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
@@ -44,10 +38,9 @@ from app.core.transaction import lock_name, transaction
 from app.events.import_mappings import STATEMENT, remember_mapping
 from app.events.queries import get_event
 from app.invoicing.transfers import find_day_problem
-from app.money.sql import OPEN_PAYMENTS_SQL, RECORDED_TRANSFERS_SQL
+from app.money.recorded_transfers import ASSIGNABLE_REASONS, take_transfers
+from app.money.sql import OPEN_PAYMENTS_SQL
 
-ASSIGNABLE_REASONS = ("no_reference", "unknown_reference")
-"""The reasons of rows that a person may assign."""
 MAX_ROWS_TO_ASSIGN = 100
 MAX_RECORDED = 500
 """How many fees and invoices are recorded at once. Each takes some 14 ms, and the proxy waits for 35 seconds."""
@@ -59,17 +52,6 @@ class StatementResult:
 
     dry_run: bool
     rows: list[MatchedRow]
-
-
-class RecordedTransfer(NamedTuple):
-    """A row of RECORDED_TRANSFERS_SQL."""
-
-    amount_minor: int
-    received_on: date
-    text: str
-    reference: str
-    application_id: str | None
-    block_id: str | None
 
 
 class OpenPayment(NamedTuple):
@@ -86,8 +68,6 @@ class OpenPayment(NamedTuple):
         return row.amount_minor <= self.due_minor if self.is_payable_in_parts else row.amount_minor == self.due_minor
 
 
-FeeTexts = Mapping[tuple[object, ...], str]
-"""The text that was recorded for a fee, by amount, day and reference."""
 RowToAssign = tuple[MatchedRow, list[OpenPayment]]
 
 
@@ -190,7 +170,7 @@ def _add_references(
         raise StatementUnreadable(gettext("This form does not work any more. Open the page again."))
     lock_name(session, f"bank-statement:{event_id}")
     first = max(0, len(rows) - len(references))
-    transfers = _take_transfers(event_id, [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows])
+    transfers = take_transfers(event_id, [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows])
     assigned = [
         replace(row, text=build_assigned_text(reference, row.text), is_assigned_now=True)
         if reference and transfer is None
@@ -207,7 +187,7 @@ def _find_recorded(
 
     What was paid is taken from the transfers of the invoices.
     """
-    taken = _take_transfers(event_id, rows)
+    taken = take_transfers(event_id, rows)
     for transfer in filter(None, taken):
         if transfer.block_id and transfer.reference in invoices:
             invoices[transfer.reference].take_transfer(transfer.amount_minor, transfer.received_on)
@@ -230,68 +210,6 @@ def _find_recorded(
         )
         for matched, transfer in zip(rows, taken, strict=True)
     ]
-
-
-def _take_transfers(event_id: str, rows: Sequence[MatchedRow]) -> list[RecordedTransfer | None]:
-    """The recorded transfer that each row is; each transfer is one row only.
-
-    The rows that name what was paid with the text that was recorded come first, then those to which a person has given the
-    reference, then the others that name a fee.
-    """
-    days = {matched.row.day for matched in rows if matched.reason in ASSIGNABLE_REASONS and matched.row.day}
-    transfers: dict[tuple[object, ...], list[RecordedTransfer]] = defaultdict(list)
-    references: dict[tuple[object, ...], set[str]] = defaultdict(set)
-    fee_texts: dict[tuple[object, ...], str] = {}
-    for fields in fetch_rows(RECORDED_TRANSFERS_SQL, {"event": event_id, "days": [*days]}) if days else ():
-        transfer = RecordedTransfer(*fields)
-        amount_and_day: tuple[int | None, date | None] = transfer.amount_minor, transfer.received_on
-        transfers[*amount_and_day, transfer.reference, transfer.text].append(transfer)
-        references[amount_and_day].add(transfer.reference)
-        if transfer.application_id:
-            fee_texts[*amount_and_day, transfer.reference] = transfer.text
-    taken: dict[int, RecordedTransfer] = {}
-    for list_texts in (_list_named_texts, _list_assigned_texts, _list_fee_texts):
-        for position, matched in enumerate(rows):
-            amount_and_day = matched.row.amount_minor, matched.row.day
-            if position in taken or amount_and_day not in references:
-                continue
-            texts = list_texts(matched, references[amount_and_day], fee_texts)
-            same = next((same for it in texts if (same := transfers.get((*amount_and_day, *it)))), None)
-            if same:
-                taken[position] = same.pop(0)
-    return [taken.get(position) for position in range(len(rows))]
-
-
-def _list_named_texts(matched: MatchedRow, references: Collection[str], fee_texts: FeeTexts) -> list[tuple[str, str]]:
-    """What a row names among the references of its amount and day, each with the text of the row."""
-    return [(name, matched.row.text[:MAX_TEXT]) for name in _list_names(matched, references)]
-
-
-def _list_assigned_texts(
-    matched: MatchedRow, references: Collection[str], fee_texts: FeeTexts
-) -> list[tuple[str, str]]:
-    """The references that a person may have given a row, each with the text recorded then.
-
-    A person who records a fee or an invoice by hand may have used the text as it is.
-    """
-    if matched.reason not in ASSIGNABLE_REASONS:
-        return []
-    text = matched.row.text
-    assigned = [(it, build_assigned_text(it, text)[:MAX_TEXT]) for it in sorted(references)]
-    return [*assigned, *((it, text[:MAX_TEXT]) for it in sorted(references))]
-
-
-def _list_fee_texts(matched: MatchedRow, references: Collection[str], fee_texts: FeeTexts) -> list[tuple[str, str]]:
-    """The fees that a row names, each with the text that was recorded for it: any."""
-    key = matched.row.amount_minor, matched.row.day
-    return [(name, fee_texts[*key, name]) for name in _list_names(matched, references) if (*key, name) in fee_texts]
-
-
-def _list_names(matched: MatchedRow, references: Collection[str]) -> list[str]:
-    row = matched.row
-    if row.is_assigned_now or matched.reason not in (None, *ASSIGNABLE_REASONS):
-        return []
-    return sorted((row.possible_references | row.possible_numbers).intersection(references))
 
 
 def _match_invoice(matched: MatchedRow, invoices: Mapping[str, OpenInvoice], today: date) -> MatchedRow:

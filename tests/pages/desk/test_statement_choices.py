@@ -396,7 +396,7 @@ def test_of_two_who_assign_a_row_at_once_one_records_it(
     caller, barrier = build_caller(owner), threading.Barrier(2)
     if not lock:
         monkeypatch.setattr(statements, "lock_name", lambda *_: None)
-        find = statements._take_transfers
+        find = statements.take_transfers
 
         def find_together(*arguments: Any) -> Any:
             rows = find(*arguments)
@@ -404,7 +404,7 @@ def test_of_two_who_assign_a_row_at_once_one_records_it(
                 barrier.wait(timeout=5)
             return rows
 
-        monkeypatch.setattr(statements, "_take_transfers", find_together)
+        monkeypatch.setattr(statements, "take_transfers", find_together)
 
     def assign(number: int) -> None:
         with app.app_context():
