@@ -174,6 +174,7 @@ def may_mail_holder(session: ReadOrWriteSession, block: AllocationBlock, invoice
 class OpenInvoice:
     """An invoice with what is due for it, in cents, and how many payments of an amount and a day it has that count."""
 
+    event_id: str
     block_id: str
     due_minor: int
     transfers: Counter[tuple[int, date]] = field(default_factory=Counter)
@@ -185,18 +186,20 @@ class OpenInvoice:
         return is_left
 
 
-def lock_invoices(session: ReadOrWriteSession, event_id: str, numbers: Collection[str]) -> dict[str, OpenInvoice]:
-    """Lock the blocks of the event's invoices with these numbers, in the order of their ids.
+def lock_invoices(
+    session: ReadOrWriteSession, event_ids: Collection[str], numbers: Collection[str]
+) -> dict[str, OpenInvoice]:
+    """Lock the blocks of the invoices of events with these numbers, in the order of their ids.
 
-    Returns the invoices by number.
+    Returns the invoices by number. The events are of one organisation, in which a number is unique.
     """
     if not numbers:
         return {}
-    is_asked = (Invoice.event_id == event_id, Invoice.kind == INVOICE, Invoice.number == func.any(list(numbers)))
+    is_asked = (Invoice.event_id.in_(event_ids), Invoice.kind == INVOICE, Invoice.number == func.any(list(numbers)))
     block_ids = session.scalars(select(Invoice.block_id).where(*is_asked)).all()
     session.execute(
         select(AllocationBlock.id)
-        .where(AllocationBlock.event_id == event_id, AllocationBlock.id.in_(block_ids))
+        .where(AllocationBlock.event_id.in_(event_ids), AllocationBlock.id.in_(block_ids))
         .order_by(AllocationBlock.id)
         .with_for_update()
     )
@@ -204,16 +207,17 @@ def lock_invoices(session: ReadOrWriteSession, event_id: str, numbers: Collectio
     charged_by_block = dict(
         session.execute(
             select(Invoice.block_id, func.sum(Invoice.total_minor))
-            .where(Invoice.event_id == event_id, Invoice.block_id.in_(block_ids))
+            .where(Invoice.event_id.in_(event_ids), Invoice.block_id.in_(block_ids))
             .group_by(Invoice.block_id)
         )
         .tuples()
         .all()
     )
     open_by_id = {
-        invoice.id: OpenInvoice(invoice.block_id, int(charged_by_block[invoice.block_id])) for invoice in invoices
+        invoice.id: OpenInvoice(invoice.event_id, invoice.block_id, int(charged_by_block[invoice.block_id]))
+        for invoice in invoices
     }
-    is_payment = (InvoicePayment.event_id == event_id, InvoicePayment.invoice_id.in_(open_by_id))
+    is_payment = (InvoicePayment.event_id.in_(event_ids), InvoicePayment.invoice_id.in_(open_by_id))
     payments = session.scalars(select(InvoicePayment).where(*is_payment)).all()
     taken_back = {(payment.invoice_id, payment.takes_back) for payment in payments}
     for payment in payments:

@@ -91,12 +91,13 @@ class StatementRow:
 
 @dataclass(frozen=True)
 class MatchedRow:
-    """A row with the application or the block's invoice that it pays, or the reason why it pays none."""
+    """A row with the application or the block's invoice of an event that it pays, or the reason why it pays none."""
 
     row: StatementRow
     status: str
     reason: str | None = None
     application: Application | None = None
+    event_id: str | None = None
     invoice_number: str | None = None
     block_id: str | None = None
 
@@ -156,7 +157,7 @@ def match_rows(
     unanswered_ids: set[str],
     today: date,
 ) -> list[MatchedRow]:
-    """Each row with what it pays. `applications` are those of the event by reference, `records` by application."""
+    """Each row with what it pays. `applications` are those of the events by reference, `records` by application."""
     named = [
         [applications[reference] for reference in row.possible_references if reference in applications] for row in rows
     ]
@@ -177,7 +178,7 @@ def match_rows(
                 status = MATCHED if reason is None else UNMATCHED
             if status != UNMATCHED:
                 seen[application.id] = row
-        matched.append(MatchedRow(row, status, reason, application))
+        matched.append(MatchedRow(row, status, reason, application, application.event_id if application else None))
     return matched
 
 

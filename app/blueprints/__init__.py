@@ -18,6 +18,7 @@ from app.blueprints.applications.link_routes import activation
 from app.blueprints.applications.link_routes import blp as application_links
 from app.blueprints.applications.routes import blp as applications
 from app.blueprints.applications.stall_type_routes import blp as stall_types
+from app.blueprints.applications.statement_routes import blp as organisation_statements
 from app.blueprints.audit.routes import blp as audit
 from app.blueprints.campaigns.routes import blp as campaigns
 from app.blueprints.crew.routes import blp as crew
@@ -65,6 +66,7 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
         application_links,
         activation,
         stall_fees,
+        organisation_statements,
         stall_types,
         merchants,
         crew,

@@ -28,11 +28,12 @@ class RecordedTransfer(NamedTuple):
     received_on: date
     text: str
     reference: str
+    event_id: str
     application_id: str | None
     block_id: str | None
 
 
-def take_transfers(event_id: str, rows: Sequence[MatchedRow]) -> list[RecordedTransfer | None]:
+def take_transfers(event_ids: Sequence[str], rows: Sequence[MatchedRow]) -> list[RecordedTransfer | None]:
     """The recorded transfer that each row is; each transfer is one row only.
 
     The rows that name what was paid with the text that was recorded come first, then those to which a person has given the
@@ -42,7 +43,7 @@ def take_transfers(event_id: str, rows: Sequence[MatchedRow]) -> list[RecordedTr
     transfers: dict[tuple[object, ...], list[RecordedTransfer]] = defaultdict(list)
     references: dict[tuple[object, ...], set[str]] = defaultdict(set)
     fee_texts: dict[tuple[object, ...], str] = {}
-    for fields in fetch_rows(RECORDED_TRANSFERS_SQL, {"event": event_id, "days": [*days]}) if days else ():
+    for fields in fetch_rows(RECORDED_TRANSFERS_SQL, {"events": [*event_ids], "days": [*days]}) if days else ():
         transfer = RecordedTransfer(*fields)
         amount_and_day: tuple[int | None, date | None] = transfer.amount_minor, transfer.received_on
         transfers[*amount_and_day, transfer.reference, transfer.text].append(transfer)

@@ -96,35 +96,35 @@ VAT_SQL = f"""
 """
 
 OPEN_PAYMENTS_SQL = """
-    SELECT a.reference, coalesce(a.business_name, a.contact_name, a.reference) AS name, a.amount_minor, false
-      FROM merchant_application a
-     WHERE a.event_id = %(event)s AND a.status = ANY(%(states)s) AND a.amount_minor > 0
+    SELECT a.reference, coalesce(a.business_name, a.contact_name, a.reference) AS name, a.amount_minor, false, e.name AS event_name
+      FROM merchant_application a JOIN event e ON e.id = a.event_id
+     WHERE a.event_id = ANY(%(events)s) AND a.status = ANY(%(states)s) AND a.amount_minor > 0
        AND a.paid_at IS NULL AND a.waived_at IS NULL
        AND NOT EXISTS (SELECT FROM stall_payment p
                         WHERE p.application_id = a.id AND p.tries > p.answered AND p.status <> 'paid')
      UNION ALL
-    SELECT i.number, i.paper -> 'buyer' ->> 0, due.minor, true
-      FROM invoice i CROSS JOIN LATERAL (
+    SELECT i.number, i.paper -> 'buyer' ->> 0, due.minor, true, e.name
+      FROM invoice i JOIN event e ON e.id = i.event_id CROSS JOIN LATERAL (
            SELECT CAST((SELECT sum(c.total_minor) FROM invoice c
                          WHERE c.event_id = i.event_id AND c.block_id = i.block_id)
                        - coalesce((SELECT sum(p.amount_minor) FROM invoice_payment p
                                     WHERE p.event_id = i.event_id AND p.invoice_id = i.id), 0) AS bigint) AS minor) due
-     WHERE i.event_id = %(event)s AND i.kind = 'invoice' AND due.minor > 0
+     WHERE i.event_id = ANY(%(events)s) AND i.kind = 'invoice' AND due.minor > 0
      ORDER BY name, 1
 """
-"""The stall fees and the invoices of blocks of an event that are not paid: `event, states` are its parameters. Fees
+"""The stall fees and the invoices of blocks of events that are not paid: `events, states` are its parameters. Fees
 that a wallet is paying now are not among them."""
 
 RECORDED_TRANSFERS_SQL = """
-    SELECT f.amount_minor, f.received_on, f.reference, a.reference, a.id, NULL AS block_id
+    SELECT f.amount_minor, f.received_on, f.reference, a.reference, a.event_id, a.id, NULL AS block_id
       FROM stall_fee_record f JOIN merchant_application a ON a.id = f.application_id
-     WHERE a.event_id = %(event)s AND f.received_on = ANY(%(days)s)
+     WHERE a.event_id = ANY(%(events)s) AND f.received_on = ANY(%(days)s)
      UNION ALL
-    SELECT p.amount_minor, p.received_on, p.reference, i.number, NULL, i.block_id
+    SELECT p.amount_minor, p.received_on, p.reference, i.number, p.event_id, NULL, i.block_id
       FROM invoice_payment p JOIN invoice i ON i.event_id = p.event_id AND i.id = p.invoice_id
-     WHERE p.event_id = %(event)s AND p.received_on = ANY(%(days)s) AND p.takes_back IS NULL
+     WHERE p.event_id = ANY(%(events)s) AND p.received_on = ANY(%(days)s) AND p.takes_back IS NULL
        AND NOT EXISTS (SELECT FROM invoice_payment b
                         WHERE b.event_id = p.event_id AND b.invoice_id = p.invoice_id AND b.takes_back = p.number)
 """
-"""Transfers of these days that were recorded for an event and not taken back: amount, day, text, the reference or the
-number of what they paid, and the ids of the application or the block."""
+"""Transfers of these days that were recorded for events and not taken back: amount, day, text, the reference or the
+number of what they paid, and the ids of the event and of the application or the block."""

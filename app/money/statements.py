@@ -1,6 +1,6 @@
 """Recording the stall fees and the invoices of blocks that a bank statement shows as received.
 
-A row pays an invoice if its text has the number of one invoice of the event and no reference of an application, and its
+A row pays an invoice if its text has the number of one invoice of the event, or of all events of an organisation, and no reference of an application, and its
 amount is what is due or a part of it. Of equal rows the first ones are the transfers of this amount and day that are
 recorded, and the others are further payments. For a row without a reference a person may choose what it pays; it is then
 recorded with the reference in front of its text.
@@ -35,11 +35,10 @@ from app.core.db import ReadOrWriteSession, database_now, fetch_rows, release_co
 from app.core.formatting import HOME
 from app.core.languages import gettext
 from app.core.transaction import lock_name, transaction
-from app.events.import_mappings import STATEMENT, remember_mapping
-from app.events.queries import get_event
 from app.invoicing.transfers import find_day_problem
 from app.money.recorded_transfers import ASSIGNABLE_REASONS, take_transfers
 from app.money.sql import OPEN_PAYMENTS_SQL
+from app.money.statement_events import find_event_names
 
 MAX_ROWS_TO_ASSIGN = 100
 MAX_RECORDED = 500
@@ -61,6 +60,7 @@ class OpenPayment(NamedTuple):
     name: str
     due_minor: int
     is_payable_in_parts: bool
+    event_name: str
 
     def can_be_paid_by(self, row: StatementRow) -> bool:
         if row.amount_minor is None or row.problem:
@@ -85,7 +85,7 @@ def list_rows_to_record(rows: Sequence[MatchedRow], rows_to_assign: Sequence[Row
     return [*(row for row in recorded_rows if (row.amount_minor, row.day) in keys), *new_rows]
 
 
-def list_rows_to_assign(caller: Caller, event_id: str, rows: Sequence[MatchedRow]) -> list[RowToAssign]:
+def list_rows_to_assign(caller: Caller, event_id: str | None, rows: Sequence[MatchedRow]) -> list[RowToAssign]:
     """The first rows that a person may assign, each with what it may pay by its amount; not those without any.
 
     There are at most a hundred, and no more than can be recorded at once with the other rows. A fee that another row
@@ -113,22 +113,15 @@ def count_assignable(rows: Sequence[MatchedRow]) -> int:
     return max(0, min(MAX_ROWS_TO_ASSIGN, MAX_RECORDED - sum(matched.status == MATCHED for matched in rows)))
 
 
-def list_open_payments(caller: Caller, event_id: str) -> list[OpenPayment]:
-    """The fees and the invoices of blocks of an event for which money is due. Raises NotFound."""
-    params = {"event": get_event(caller, event_id).id, "states": [*ACCEPTED_STATES]}
+def list_open_payments(caller: Caller, event_id: str | None) -> list[OpenPayment]:
+    """The fees and the invoices of blocks of an event, or of all events, for which money is due. Raises NotFound."""
+    params = {"events": [*find_event_names(caller, event_id)], "states": [*ACCEPTED_STATES]}
     return [*map(OpenPayment._make, fetch_rows(OPEN_PAYMENTS_SQL, params))]
-
-
-def remember_columns(caller: Caller, event_id: str, columns: Sequence[str], mapping: Mapping[str, str]) -> None:
-    """Keep the column of each field for the organisation's next statement with these columns. Raises NotFound."""
-    get_event(caller, event_id)
-    with transaction() as session:
-        remember_mapping(session, event_id, STATEMENT, columns, mapping)
 
 
 def import_statement(
     caller: Caller,
-    event_id: str,
+    event_id: str | None,
     data: bytes,
     *,
     dry_run: bool,
@@ -137,40 +130,42 @@ def import_statement(
 ) -> StatementResult:
     """Records every fee and invoice of the event that a row of the statement pays, all together, or with `dry_run` none.
 
+    Without an event they are those of all events of the caller's organisation, each recorded at its event.
     `references` are those that a person has chosen for the last rows, empty for a row without a choice. `mapping` has the
     column of each field; without it the columns have the words of banks. A row that was recorded before changes nothing.
     Raises NotFound, and StatementUnreadable for one that pays too many fees at once.
     """
-    get_event(caller, event_id)
+    event_ids = [*find_event_names(caller, event_id)]
     release_connection()
     rows = parse_statement(data, mapping)
     with transaction() as session:
         if references:
-            rows = _add_references(session, event_id, rows, references)
-        matched_rows = match_fees(session, event_id, rows)
-        invoices = lock_invoices(session, event_id, {number for row in rows for number in row.possible_numbers})
-        matched_rows = _find_recorded(session, event_id, matched_rows, invoices)
+            rows = _add_references(session, event_ids, rows, references)
+        matched_rows = match_fees(session, event_ids, rows)
+        invoices = lock_invoices(session, event_ids, {number for row in rows for number in row.possible_numbers})
+        matched_rows = _find_recorded(session, event_ids, matched_rows, invoices)
         if invoices:
             today = database_now().astimezone(ZoneInfo(HOME)).date()
             matched_rows = [_match_invoice(matched, invoices, today) for matched in matched_rows]
         _check_count(matched_rows)
         if not dry_run:
-            _record(session, caller, event_id, matched_rows, invoices)
+            _record(session, caller, matched_rows, invoices)
     return StatementResult(dry_run, matched_rows)
 
 
 def _add_references(
-    session: ReadOrWriteSession, event_id: str, rows: list[StatementRow], references: Sequence[str]
+    session: ReadOrWriteSession, event_ids: Sequence[str], rows: list[StatementRow], references: Sequence[str]
 ) -> list[StatementRow]:
     """The rows; each of the last ones with its reference in front of its text, unless it was recorded before.
 
-    One who assigns rows of an event waits for the others. Raises StatementUnreadable.
+    One who assigns rows of an event waits for the others; of several events the locks are taken in order. Raises StatementUnreadable.
     """
     if any(row.day is None or row.amount_minor is None for row in rows):
         raise StatementUnreadable(gettext("This form does not work any more. Open the page again."))
-    lock_name(session, f"bank-statement:{event_id}")
+    for event_id in event_ids:
+        lock_name(session, f"bank-statement:{event_id}")
     first = max(0, len(rows) - len(references))
-    transfers = take_transfers(event_id, [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows])
+    transfers = take_transfers(event_ids, [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows])
     assigned = [
         replace(row, text=build_assigned_text(reference, row.text), is_assigned_now=True)
         if reference and transfer is None
@@ -181,13 +176,13 @@ def _add_references(
 
 
 def _find_recorded(
-    session: ReadOrWriteSession, event_id: str, rows: list[MatchedRow], invoices: Mapping[str, OpenInvoice]
+    session: ReadOrWriteSession, event_ids: Sequence[str], rows: list[MatchedRow], invoices: Mapping[str, OpenInvoice]
 ) -> list[MatchedRow]:
     """The rows; one whose transfer was recorded with its text, with what it paid then.
 
     What was paid is taken from the transfers of the invoices.
     """
-    taken = take_transfers(event_id, rows)
+    taken = take_transfers(event_ids, rows)
     for transfer in filter(None, taken):
         if transfer.block_id and transfer.reference in invoices:
             invoices[transfer.reference].take_transfer(transfer.amount_minor, transfer.received_on)
@@ -205,6 +200,7 @@ def _find_recorded(
             matched.row,
             RECORDED,
             application=applications.get(transfer.application_id or ""),
+            event_id=transfer.event_id,
             invoice_number=transfer.reference if transfer.block_id else None,
             block_id=transfer.block_id,
         )
@@ -220,7 +216,7 @@ def _match_invoice(matched: MatchedRow, invoices: Mapping[str, OpenInvoice], tod
     if len(numbers) > 1:
         return replace(matched, reason="several_references")
     invoice = invoices[numbers[0]]
-    matched = replace(matched, invoice_number=numbers[0], block_id=invoice.block_id)
+    matched = replace(matched, event_id=invoice.event_id, invoice_number=numbers[0], block_id=invoice.block_id)
     if row.problem or row.day is None or row.amount_minor is None:
         return replace(matched, reason=row.problem)
     if invoice.take_transfer(row.amount_minor, row.day):
@@ -250,22 +246,23 @@ def _check_count(rows: Sequence[MatchedRow]) -> None:
 def _record(
     session: ReadOrWriteSession,
     caller: Caller,
-    event_id: str,
     rows: Sequence[MatchedRow],
     invoices: Mapping[str, OpenInvoice],
 ) -> None:
-    for matched in rows:
+    """Record what the rows pay, event by event: those who record others at the same events lock in the same order."""
+    for matched in sorted(rows, key=lambda matched: matched.event_id or ""):
         if matched.status != MATCHED:
             continue
         if matched.invoice_number is None:
             record_fee(session, caller, matched)
             continue
         assert matched.row.amount_minor is not None and matched.row.day is not None
+        invoice = invoices[matched.invoice_number]
         record_invoice_payment(
             session,
             caller,
-            event_id,
-            invoices[matched.invoice_number].block_id,
+            invoice.event_id,
+            invoice.block_id,
             amount_minor=matched.row.amount_minor,
             reference=matched.row.text[:MAX_TEXT],
             received_on=matched.row.day,

@@ -84,6 +84,7 @@ organisation: thing     . x e  -  - - -      + 0 0      - - - -    - - +
 organisation: passing   . x e  -  - - -      + 0 v      - - - -    - - v
 organisation: audit     . x e  -  - - -      + + +      + + + +    - - +
 organisation: invoices  . x e  -  - - -      + N N      N N N N    - - +
+organisation: statement . x e  -  - - -      + + v      - - + +    - - v
 organisation: file      . x e  -  - - -      + 0 0      0 0 0 0    - - +
 admins of every tier    . x e  -  - - -      - - -      + + + +    - - -
 invited to a team       . x e  +  A A A      A A A      A A A A    A A A
@@ -311,6 +312,7 @@ event: read             GET    /api/events/{eventId}/money/documents/{documentId
 organisation: file      POST   /api/events/{eventId}/money/settlement
 organisation: audit     GET    /api/organisations/me/money
 organisation: invoices  POST   /api/organisations/me/money/invoices
+organisation: statement POST   /api/organisations/me/money/statement
 organisation: audit     GET    /api/organisations/me/journal.csv
 organisation: audit     GET    /api/organisations/me/vat
 organisation: audit     GET    /api/organisations/me/tasks

@@ -87,7 +87,7 @@ PATTERNS = (
     (r"DELETE /api/auth/(memberships|sessions)/{", "others' things"),
     (r"\w+ /api/organisations/me/api-keys", "keys"),
     (r"GET /api/organisations/me/audit", "audit"),
-    (r"GET /api/organisations/me/(journal.csv|vat|money)$|POST /api/organisations/me/money/invoices", "audit"),
+    (r"GET /api/organisations/me/(journal.csv|vat|money)$|POST /api/organisations/me/money/", "audit"),
     (r"GET /api/organisations/me/(tasks|search|files)$", "own events"),
     (r"GET /api/organisations/me/files/", "files: read"),
     (r"DELETE /api/organisations/me/files/", "files: delete"),

@@ -192,6 +192,9 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     "POST /api/events/{eventId}/stall-fees/statement": SampleRequest(
         form=lambda: {"file": (BytesIO(b"Date,Amount,Description\n2026-01-05,2500.00,MA-2345678\n"), "statement.csv")}
     ),
+    "POST /api/organisations/me/money/statement": SampleRequest(
+        form=lambda: {"file": (BytesIO(b"Date,Amount,Description\n2026-01-05,2500.00,MA-2345678\n"), "statement.csv")}
+    ),
     "POST /api/events": SampleRequest(events.build_event_body()),
     "POST /api/events/upload-cover": SampleRequest(form=lambda: {"file": (build_picture(), "cover.png")}),
     "PATCH /api/events/{id}": SampleRequest({"description": "Three nights by the river."}),

@@ -1,5 +1,6 @@
 """The stall fees that a bank statement shows as received: found, and recorded."""
 
+from collections.abc import Collection
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
@@ -13,13 +14,13 @@ from app.core.db import ReadOrWriteSession, database_now
 from app.core.formatting import HOME
 
 
-def match_fees(session: ReadOrWriteSession, event_id: str, rows: list[StatementRow]) -> list[MatchedRow]:
-    """Each row with the fee of the event that it pays; the applications are locked."""
+def match_fees(session: ReadOrWriteSession, event_ids: Collection[str], rows: list[StatementRow]) -> list[MatchedRow]:
+    """Each row with the fee of the events that it pays; the applications are locked."""
     references = {reference for row in rows for reference in row.possible_references}
     # Locked in the order of their ids, as where a merchant is erased, and before their payments are read.
     locked_applications = session.scalars(
         select(Application)
-        .where(Application.event_id == event_id, Application.reference.in_(references))
+        .where(Application.event_id.in_(event_ids), Application.reference.in_(references))
         .order_by(Application.id)
         .with_for_update()
         .execution_options(populate_existing=True)

@@ -95,6 +95,9 @@ class StatementLine(Schema):
         required=True, allow_none=True, metadata={"example": "MA-7K2Q9XRD", "description": "of the application"}
     )
     application_id = fields.String(required=True, allow_none=True)
+    event_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "of the application or the invoice"}
+    )
     invoice_number = fields.String(
         required=True, allow_none=True, metadata={"example": None, "description": "of the invoice of a block"}
     )
@@ -119,6 +122,7 @@ class StatementLine(Schema):
             "text": matched.row.text,
             "reference": application and application.reference,
             "application_id": application and application.id,
+            "event_id": matched.event_id,
             "invoice_number": matched.invoice_number,
             "block_id": matched.block_id,
             "reason": matched.reason,

@@ -34,6 +34,7 @@ from app.blueprints.pages.desk import (
     messages,
     money,
     organisation_money,
+    organisation_statement,
     sales,
     sales_imports,
     sales_uploads,
@@ -98,6 +99,8 @@ STALL_PAGES = (
     stall_types,
 )
 """The modules that add their pages to the blueprint of `stalls`."""
+MONEY_PAGES = (organisation_statement,)
+"""The module that adds its pages to the blueprint of `organisation_money`."""
 GATE_PAGES = (gate_log, gate_phones, gate_scans)
 """The modules that add their pages to the blueprint of `gate`."""
 GUEST_PAGES = (

@@ -8,9 +8,10 @@ from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
 from app.accounts.caller import Caller
-from app.accounts.permissions import MONEY_READ
+from app.accounts.permissions import MONEY_READ, MONEY_WRITE
 from app.blueprints.pages.desk.file_columns import JOURNAL_COLUMNS, VAT_COLUMNS
-from app.blueprints.pages.desk.shell import DeskPages, count_like, render_desk
+from app.blueprints.pages.desk.shell import DeskPages, count_like, may_use, render_desk
+from app.blueprints.pages.desk.stalls import MAX_STATEMENT_BYTES
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.stall import build_download
 from app.core.errors import ValidationFailed
@@ -26,8 +27,10 @@ from app.web.access import may
 from app.web.fields import Id
 from app.web.schema import Query
 
-blueprint = DeskPages("desk_organisation_money", __name__, url_prefix="/desk/money")
+blueprint = DeskPages("desk_organisation_money", __name__, url_prefix="/desk/money", max_bytes=MAX_STATEMENT_BYTES)
+"""The module `organisation_statement` adds its pages to it."""
 READ = may(MONEY_READ, whole_organisation=True)
+SETTLE = may(MONEY_WRITE, whole_organisation=True).with_verified_email()
 CSV_TYPE = "text/csv; charset=utf-8"
 DAY_MESSAGES = {"invalid_type": lazy_gettext("Enter a day like 2026-03-31.")}
 
@@ -144,6 +147,7 @@ def _render(
         form=form,
         title=gettext("Money"),
         events=events,
+        may_settle=may_use(SETTLE),
         selection=selection,
         vat=vat,
         kind_labels=KIND_LABELS,

@@ -1,4 +1,4 @@
-"""A bank statement that pays stall fees and invoices of blocks: first looked at, then recorded."""
+"""A bank statement that pays stall fees and invoices of blocks, of an event or of all: first looked at, then recorded."""
 
 from collections.abc import Mapping
 
@@ -22,15 +22,14 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, fin
 from app.core.errors import ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
-from app.events.import_mappings import STATEMENT as STATEMENT_COLUMNS
-from app.events.import_mappings import find_known_columns
+from app.events.queries import OwnEvent
+from app.money.statement_events import find_columns, find_event_names, remember_columns
 from app.money.statements import (
     StatementResult,
     count_assignable,
     import_statement,
     list_rows_to_assign,
     list_rows_to_record,
-    remember_columns,
 )
 from app.web.fields import Text
 from app.web.schema import Query
@@ -52,6 +51,7 @@ REASONS = {
     "amount_unreadable": lazy_gettext("The amount cannot be read"),
     "date_unreadable": lazy_gettext("The day cannot be read"),
 }
+UNKNOWN_AT_ALL_EVENTS = lazy_gettext("The reference belongs to no application to your events")
 
 MAX_CHOICES = 30
 """A row that more fees or invoices fit has a field with suggestions instead of a list."""
@@ -79,13 +79,23 @@ STATEMENT = Form(
 @blueprint.page("/statement", access=SETTLE)
 def choose_statement(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the form for a bank statement."""
-    error = find_upload_error(MAX_STATEMENT_BYTES)
-    return _render(caller, event_id, STATEMENT.fill().with_error(error) if error else STATEMENT.fill())
+    return show_statement_form(caller, event_id)
 
 
 @blueprint.act("/statement", access=SETTLE)
 def read_statement(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Say what the rows of a file pay, ask for its columns, or record the rows that the page said."""
+    return answer_statement(caller, event_id)
+
+
+def show_statement_form(caller: Caller, event_id: str | None) -> Response:
+    """The form for a statement of an event, or without one of all events of the organisation."""
+    error = find_upload_error(MAX_STATEMENT_BYTES)
+    return _render(caller, event_id, STATEMENT.fill().with_error(error) if error else STATEMENT.fill())
+
+
+def answer_statement(caller: Caller, event_id: str | None) -> Response:
+    """What the rows of a file pay, the page for its columns, or what was recorded."""
     form, rows, content = STATEMENT.fill(), request.form.get("rows"), request.form.get("content")
     try:
         if rows is not None:
@@ -97,14 +107,14 @@ def read_statement(caller: Caller, event_id: str) -> ResponseReturnValue:
         return _render(caller, event_id, form.with_error(error))
 
 
-def _read_file(caller: Caller, event_id: str) -> Response:
+def _read_file(caller: Caller, event_id: str | None) -> Response:
     """What the rows of a file pay, or the page for its columns. Raises ValidationFailed, StatementUnreadable."""
-    event, file = events.get_event(caller, event_id), request.files.get("file")
+    event, file = _find_event(caller, event_id), request.files.get("file")
     if file is None or not file.filename:
         raise ValidationFailed.of("file", "required", gettext("Choose a file."))
     data = file.read()
     sample = read_sample(data)
-    known, is_same = find_known_columns(event_id, STATEMENT_COLUMNS, sample.headings)
+    known, is_same = find_columns(caller, event_id, sample.headings)
     if "columns" in request.form or not (is_same or sample.is_certain):
         return render_columns(
             suggest_columns(sample, known, is_same=is_same),
@@ -121,9 +131,9 @@ def _read_file(caller: Caller, event_id: str) -> Response:
     return _render(caller, event_id, STATEMENT.fill(), result, mapping)
 
 
-def _read_columns(caller: Caller, event_id: str, content: str) -> Response:
+def _read_columns(caller: Caller, event_id: str | None, content: str) -> Response:
     """What the rows pay with the columns that were chosen, which are kept. Raises StatementUnreadable."""
-    event, data = events.get_event(caller, event_id), unpack_file(content)
+    event, data = _find_event(caller, event_id), unpack_file(content)
     sample = read_sample(data)
     form = COLUMNS.build(sample.columns).from_request()
     try:
@@ -137,18 +147,24 @@ def _read_columns(caller: Caller, event_id: str, content: str) -> Response:
     return _render(caller, event_id, STATEMENT.fill(), result, mapping)
 
 
-def _build_path(event_id: str) -> str:
+def _find_event(caller: Caller, event_id: str | None) -> OwnEvent | None:
+    return events.get_event(caller, event_id) if event_id else None
+
+
+def _build_path(event_id: str | None) -> str:
+    if event_id is None:
+        return url_for("desk_organisation_money.read_statement")
     return url_for("desk_stalls.read_statement", event_id=event_id)
 
 
 def _render(
     caller: Caller,
-    event_id: str,
+    event_id: str | None,
     form: FilledForm,
     result: StatementResult | None = None,
     mapping: Mapping[str, str] | None = None,
 ) -> Response:
-    event = events.get_event(caller, event_id)
+    event = _find_event(caller, event_id)
     groups = (
         {}
         if result is None
@@ -166,7 +182,8 @@ def _render(
         max_choices=MAX_CHOICES,
         candidates={matched.row.number: payments for matched, payments in rows_to_assign},
         rows_to_record=write_statement(list_rows_to_record(result.rows if result else (), rows_to_assign)),
-        reasons=REASONS,
+        reasons=REASONS if event else {**REASONS, "unknown_reference": UNKNOWN_AT_ALL_EVENTS},
+        event_names={} if event or result is None else find_event_names(caller, None),
         chosen_columns=describe_columns(mapping) if mapping else "",
         path=_build_path(event_id),
     )

@@ -1,0 +1,46 @@
+"""The events that a bank statement is recorded for, and the columns that people have chosen for earlier statements."""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import or_, select
+
+from app.accounts.caller import Caller
+from app.allocations.models import Invoice
+from app.applications.models import Application
+from app.core.db import db
+from app.core.transaction import transaction
+from app.events.import_mappings import STATEMENT, find_known_columns, remember_mapping
+from app.events.models import Event
+from app.events.queries import get_event, owned
+
+
+def find_event_names(caller: Caller, event_id: str | None) -> dict[str, str]:
+    """The name of this event, or without one of all events of the caller's organisation with stalls or invoices, by id.
+
+    They are in the order of their ids, in which they are locked. Raises NotFound.
+    """
+    if event_id is not None:
+        event = get_event(caller, event_id)
+        return {event.id: event.name}
+    has_payments = or_(
+        select(Application.id).where(Application.event_id == Event.id).exists(),
+        select(Invoice.id).where(Invoice.event_id == Event.id).exists(),
+    )
+    is_own = (owned(caller), Event.organiser_id == caller.organisation_id, has_payments)
+    return {
+        row.id: row.name for row in db.session.execute(select(Event.id, Event.name).where(*is_own).order_by(Event.id))
+    }
+
+
+def find_columns(caller: Caller, event_id: str | None, columns: Sequence[str]) -> tuple[dict[str, str], bool]:
+    """`find_known_columns` for a statement of an event, or of all events. Raises NotFound."""
+    id = next(iter(find_event_names(caller, event_id)), None)
+    return find_known_columns(id, STATEMENT, columns) if id else ({}, False)
+
+
+def remember_columns(caller: Caller, event_id: str | None, columns: Sequence[str], mapping: Mapping[str, str]) -> None:
+    """Keep the column of each field for the organisation's next statement with these columns. Raises NotFound."""
+    id = next(iter(find_event_names(caller, event_id)), None)
+    if id:
+        with transaction() as session:
+            remember_mapping(session, id, STATEMENT, columns, mapping)
