@@ -1,7 +1,6 @@
-"""Bank statements: reading the money that came in, and finding the stall fees that it pays.
+"""Bank statements: reading the rows of money that came in.
 
-A row pays a fee if its text has the application's reference and its amount is the whole fee. Forms of amounts and days are
-those of Namibian banks, in English, Afrikaans and German.
+Forms of amounts and days are those of Namibian banks, in English, Afrikaans and German.
 """
 
 import csv
@@ -16,7 +15,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from app.applications.errors import StatementUnreadable
-from app.applications.models import REFERENCE_ALPHABET, Application, StallFeeRecord
+from app.applications.models import REFERENCE_ALPHABET, Application
 from app.applications.statement_columns import (
     REQUIRED_FIELDS,
     StatementColumns,
@@ -25,13 +24,11 @@ from app.applications.statement_columns import (
     is_certain,
     rate_header,
 )
-from app.applications.states import ACCEPTED_STATES
 from app.core.column_samples import SAMPLE_ROWS, ColumnSample, build_sample
 from app.core.languages import gettext
 from app.core.spreadsheet import NotASheet, Table, open_sheet, open_table
 from app.core.spreadsheet_cells import BadCell, parse_cents, parse_time
 from app.core.text_normalization import CONTROL, clean_name
-from app.invoicing.transfers import find_day_problem
 
 MAX_ROWS = 5000
 OUTGOING = re.compile(
@@ -149,95 +146,9 @@ def write_statement(rows: Sequence[StatementRow]) -> str:
     return file.getvalue()
 
 
-def match_rows(
-    rows: Sequence[StatementRow],
-    applications: Mapping[str, Application],
-    records: Mapping[str, StallFeeRecord],
-    *,
-    unanswered_ids: set[str],
-    today: date,
-) -> list[MatchedRow]:
-    """Each row with what it pays. `applications` are those of the events by reference, `records` by application."""
-    named = [
-        [applications[reference] for reference in row.possible_references if reference in applications] for row in rows
-    ]
-    recorded_positions = _find_recorded_positions(rows, named, records)
-    matched: list[MatchedRow] = []
-    seen: dict[str, StatementRow] = {}
-    for position, (row, candidates) in enumerate(zip(rows, named, strict=True)):
-        application = candidates[0] if len(candidates) == 1 else None
-        status, reason = UNMATCHED, row.problem or _find_reference_problem(row, candidates)
-        if application is not None and reason is None:
-            earlier = seen.get(application.id)
-            if recorded_positions.get(application.id) == position:
-                status = RECORDED
-            elif earlier and (application.paid_at is None or earlier.transfer == row.transfer):
-                reason = "repeated"
-            else:
-                reason = _find_problem(row, application, is_unanswered=application.id in unanswered_ids, today=today)
-                status = MATCHED if reason is None else UNMATCHED
-            if status != UNMATCHED:
-                seen[application.id] = row
-        matched.append(MatchedRow(row, status, reason, application, application.event_id if application else None))
-    return matched
-
-
 def build_assigned_text(reference: str, text: str) -> str:
     """The text of a row for which a person has chosen what it pays."""
     return f"{reference} {text}"
-
-
-def _find_recorded_positions(
-    rows: Sequence[StatementRow], named: Sequence[Sequence[Application]], records: Mapping[str, StallFeeRecord]
-) -> dict[str, int]:
-    """Which row is the transfer that is recorded for an application, by its id: one with the amount and the day.
-
-    The first that names it with the text that was recorded, else the first without a reference that has this text or got the
-    reference from a person, else the first that names it: a person may have recorded it with any text.
-    """
-    recorded: dict[tuple[int | None, date | None], list[tuple[Application, str | None]]] = defaultdict(list)
-    for application in {it.id: it for candidates in named for it in candidates}.values():
-        if record := records.get(application.id):
-            recorded[record.amount_minor, record.received_on].append((application, record.reference))
-    best: dict[str, tuple[int, int]] = {}
-    for position, (row, candidates) in enumerate(zip(rows, named, strict=True)):
-        for application, text in recorded.get((row.amount_minor, row.day), ()):
-            rank = _rank(row, candidates, application, text)
-            if rank is not None:
-                best[application.id] = min((rank, position), best.get(application.id, (rank, position)))
-    return {application_id: position for application_id, (_, position) in best.items()}
-
-
-def _rank(
-    row: StatementRow, candidates: Sequence[Application], application: Application, text: str | None
-) -> int | None:
-    """How likely a row is the transfer with this text of an application, 0 the most; None if it is not."""
-    if row.is_assigned_now:
-        return None
-    if candidates:
-        is_named = list(candidates) == [application]
-        return (0 if row.text[:MAX_TEXT] == text else None if row.problem else 2) if is_named else None
-    texts = (row.text[:MAX_TEXT], build_assigned_text(application.reference, row.text)[:MAX_TEXT])
-    return 1 if text in texts and not row.problem else None
-
-
-def _find_reference_problem(row: StatementRow, candidates: Sequence[Application]) -> str | None:
-    if len(candidates) == 1:
-        return None
-    if candidates:
-        return "several_references"
-    return "unknown_reference" if row.possible_references else "no_reference"
-
-
-def _find_problem(row: StatementRow, application: Application, *, is_unanswered: bool, today: date) -> str | None:
-    if application.paid_at is not None:
-        return "paid_already"
-    if application.status not in ACCEPTED_STATES or not application.payment_due:
-        return "nothing_due"
-    if row.amount_minor != application.amount_minor:
-        return "wrong_amount"
-    day_problem = row.day and find_day_problem(row.day, today=today)
-    return day_problem or ("payment_in_progress" if is_unanswered else None)
 
 
 def _remove_outgoing(rows: Sequence[StatementRow]) -> list[StatementRow]:
