@@ -71,13 +71,13 @@ def test_every_problem_of_the_columns_is_told(desk: Visitor, event: dict[str, An
     upload(desk, event, write(fee))
     page = choose(desk, "date", "date", "", "")
     assert page.status_code == 422 and "“Booked” is “Day” already." in page.text
-    for field in ("Amount, or money in", "Text that may have the reference"):
+    for field in ("Amount, or money in", "Text"):
         assert f"Choose the column that is “{field}”." in page.text
     assert "Pays a fee" in choose(desk, "date", "amount", "text", "text").text, "the file is still there"
     headings = "Booked,N$,A,B,C,D\n"
     upload(desk, event, f"{headings}{TRANSFER_DAY},1.00,a,b,c,d\n")
     page = choose(desk, "date", "amount", *["text"] * 4)
-    assert "Choose “Text that may have the reference” for at most 3 columns." in page.text
+    assert "Choose “Text” for at most 3 columns." in page.text
     assert fetch_scalar("SELECT count(*) FROM import_mapping") == 1
 
 

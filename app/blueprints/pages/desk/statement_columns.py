@@ -27,8 +27,8 @@ COLUMNS = ColumnForm(
         "date": lazy_gettext("Day"),
         "amount": lazy_gettext("Amount, or money in"),
         "moneyOut": lazy_gettext("Money out"),
-        "direction": lazy_gettext("Word that says whether it came in or went out"),
-        "text": lazy_gettext("Text that may have the reference"),
+        "direction": lazy_gettext("Word that says whether money came in or went out"),
+        "text": lazy_gettext("Text"),
     },
     REQUIRED_FIELDS,
     repeated={"text": TEXT_FIELDS},
@@ -86,7 +86,7 @@ def render_columns(
         title=gettext("What are the columns?"),
         lead=gettext(
             "Choose what each column is. A statement needs the day, the amount and a text. If money in and money out are "
-            "two columns, choose both. If the reference may be in several columns, choose each as the text."
+            "two columns, choose both. If the reference may be in several columns, choose each as “Text”."
         ),
         button=gettext("Check what it pays"),
         back=path,
