@@ -1,9 +1,9 @@
 """Recording the stall fees and the invoices of blocks that a bank statement shows as received.
 
-A row pays an invoice if its text has the number of one invoice of the event, or of all events of an organisation, and no reference of an application, and its
-amount is what is due or a part of it. Of equal rows the first ones are the transfers of this amount and day that are
-recorded, and the others are further payments. For a row without a reference a person may choose what it pays; it is then
-recorded with the reference in front of its text.
+A row pays an invoice if its text has the number of one invoice of the event, or of all events of an organisation, and no
+reference of an application, and its amount is what is due or a part of it. Of equal rows the first ones are the transfers
+of this amount and day that are recorded, and the others are further payments. For a row without a reference a person may
+choose what it pays; it is then recorded with the reference in front of its text.
 """
 
 from collections.abc import Mapping, Sequence
