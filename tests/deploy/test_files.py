@@ -31,6 +31,9 @@ ROUTES = [
     (f"/api/events/{EVENT}/inventory/import", SHEETS),
     (f"/api/events/{EVENT}/tickets/import", SHEETS),
     (f"/api/events/{EVENT}/stall-fees/statement", MAX_STATEMENT_BYTES),
+    ("/api/organisations/me/money/statement", MAX_STATEMENT_BYTES),
+    ("/desk/money/statement", MAX_STATEMENT_BYTES),
+    (f"/desk/events/{EVENT}/stalls/statement", MAX_STATEMENT_BYTES),
     ("/api/merchant-applications/docs/x", DOCUMENTS_OF_PEOPLE),
     ("/documents/x", DOCUMENTS_OF_PEOPLE),
     ("/apply/pictures", PICTURES_OF_STALLS),
@@ -46,6 +49,8 @@ PAGES_WITH_UPLOADS = (
     "/documents/x",
     "/apply/pictures",
     "/desk/settings",
+    "/desk/money/statement",
+    f"/desk/events/{EVENT}/stalls/statement",
     f"/desk/events/{EVENT}/cover",
     f"/desk/events/{EVENT}/sales/import",
     f"/desk/events/{EVENT}/stock/import",
@@ -83,6 +88,7 @@ def test_every_upload_has_a_limit_here(app: Flask, client: Client) -> None:
         "/api/events/{eventId}/stall-fees/statement",
         "/api/events/{eventId}/tickets/import",
         "/api/merchant-applications/docs/{token}",
+        "/api/organisations/me/money/statement",
     }
     large = {name for name, it in app.blueprints.items() if getattr(it, "max_bytes", 0) > MAX_BODY}
     assert large == {
@@ -91,6 +97,7 @@ def test_every_upload_has_a_limit_here(app: Flask, client: Client) -> None:
         "desk_event_cover",
         "desk_event_lists",
         "desk_messages",
+        "desk_organisation_money",
         "desk_sales",
         "desk_settings",
         "desk_stalls",
