@@ -214,8 +214,13 @@ def test_a_new_block_names_the_price_of_the_present_phase(block: Block, desk: Vi
     update_event(block.owner, block.event, ticketTypes=[{**fields, "priceMinor": 85000, "phases": phases}])
     typed = start_block(desk, block)
     assert "N$\xa0650.00, " in desk.page.text and "850.00" not in desk.page.text
-    page = desk.send(form=1, **typed, show="price")
+    page = desk.send(form=1, **{**typed, "kind": "group"}, show="price")
     assert page.status_code == 200 and "N$\xa06\u202f500.00" in page.text
+    for kind in ("artist", "press", "staff"):
+        page = desk.send(form=1, **{**typed, "kind": kind}, show="price").text
+        assert "6\u202f500.00" not in page and "N$\xa00.00" in page, kind
+    page = desk.send(form=1, **{**typed, "kind": "artist"}, price="12", show="price").text
+    assert "N$\xa0120.00" in page
 
 
 def test_wrong_values_of_a_block_are_said_at_once_and_kept(block: Block, desk: Visitor) -> None:

@@ -109,7 +109,10 @@ QUANTITY = Input(
 PRICE = Input(
     "price",
     lazy_gettext("Price of a place in N$"),
-    hint=lazy_gettext("Empty: the price of the ticket type now. 0: free of charge, without an invoice."),
+    hint=lazy_gettext(
+        "Empty: free of charge for artists, the press and staff, and for others the price of the ticket type now. 0: free "
+        "of charge, without an invoice."
+    ),
     inputmode="decimal",
     messages={"invalid_type": lazy_gettext("Enter an amount like 450 or 450.50.")},
 )
@@ -153,6 +156,8 @@ CHANGES = Form(
     NOTES,
     VERSION,
 )
+FREE_KINDS = ("artist", "press", "staff")
+"""The kinds of blocks that cost nothing if no price is entered."""
 FOLDED = (
     "holderPhone",
     "promoCode",
@@ -234,6 +239,8 @@ def create_block(caller: Caller, event_id: str) -> ResponseReturnValue:
     form = build_new_block_form(event).from_request()
     try:
         terms = read_terms(form.load())
+        if terms["kind"] in FREE_KINDS:
+            terms.setdefault("unit_price_minor", 0)
         if request.form.get("show"):
             return _render_new(event, form, queries.calculate_quote(caller, event_id, **terms))
         block_id = do_once(caller, lambda: actions.create_block(caller, event_id, **terms))
