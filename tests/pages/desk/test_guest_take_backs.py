@@ -1,5 +1,6 @@
 """Taking back a payment of the invoice of a block at the desk."""
 
+from html import escape
 from typing import Any
 
 import pytest
@@ -73,6 +74,9 @@ def test_a_part_and_money_that_was_paid_back(block: Block, desk: Visitor, due: i
     assert f"Afterwards you owe back {format_money(owed)}." in page.text and "A mail" not in page.text
     assert "The payment is taken back." in desk.send(form=1, reason="Not sent").text
     assert read(block)["dueMinor"] == -owed
+    trail, reference = desk.open("/desk/audit").text, escape(TRANSFER["reference"])
+    assert f"paid back: {format_money(owed)} · {reference}</td>" in trail
+    assert f" · {format_money(part)} · {reference}</td>" in trail and " · Not sent</td>" in trail
     assert_books_agree()
 
 

@@ -1,4 +1,4 @@
-"""The details of an entry of the audit trail: what was changed in an event, from which value to which."""
+"""The details of an entry of the audit trail: what was changed in an event, and the amounts of money."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -70,11 +70,22 @@ def _describe(data: Mapping[str, Any], event_names: Mapping[str, str]) -> str:
         return f"{data['name']}: {changes}" if data.get("name") else changes
     if "removed" in data and "changed" in data:
         return gettext("%(added)s added, %(changed)s changed, %(removed)s removed", **data)
+    if "amountMinor" in data or "totalMinor" in data:
+        return _describe_money(data)
     if "visibility" in data:
         return str(VISIBILITY_LABELS.get(data["visibility"], ""))
     if "copiedFrom" in data:
         return gettext("Copy of %(event)s", event=event_names.get(data["copiedFrom"], data["copiedFrom"]))
     return ""
+
+
+def _describe_money(data: Mapping[str, Any]) -> str:
+    """The number of the document, the amount, the text of a transfer, and the reason."""
+    amount_minor = data.get("amountMinor", data.get("totalMinor"))
+    amount = format_money(amount_minor)
+    if "amountMinor" in data and amount_minor < 0:
+        amount = gettext("paid back: %(amount)s", amount=format_money(-amount_minor))
+    return " · ".join(filter(None, (data.get("number"), amount, data.get("reference"), data.get("reason"))))
 
 
 def _describe_field(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
