@@ -26,6 +26,10 @@ ACTIONS = (
     Action.DOCUMENTS_ACCEPTED,
     Action.DOCUMENTS_REOPENED,
     Action.DOCUMENTS_SUBMITTED,
+    Action.STALL_FEE_RECEIVED,
+    Action.STALL_FEE_PAID,
+    Action.STALL_FEE_WAIVED,
+    Action.STALL_FEE_REFUNDED,
 )
 BY_NAME = {action.value: action for action in ACTIONS}
 MAX_ACTS = 200
@@ -41,7 +45,7 @@ class Act(NamedTuple):
 
 
 def list_acts(application_id: str) -> Sequence[Act]:
-    """The last decisions, offers of a place, and acts on the documents of an application, the newest first."""
+    """The last decisions, offers of a place, and acts on the documents and the fee of an application, the newest first."""
     statement = (
         select(AuditEntry.at, AuditEntry.action, AuditEntry.data, Account.name)
         .outerjoin(Account, Account.id == AuditEntry.actor_id)

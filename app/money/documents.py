@@ -1,7 +1,7 @@
 """The invoices and credit notes of stall fees and blocks: a list, the PDF of one, and all of a period as one ZIP."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from io import BytesIO
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -68,6 +68,17 @@ def list_event_documents(event_id: str) -> Sequence[Row[Any]]:
     """The rows of `list_documents_query` for an event, in the order of their issue."""
     documents = _union_documents(event_id)
     return db.session.execute(select(documents).order_by(documents.c.issued_at, documents.c.number)).all()
+
+
+def list_fee_documents(application_id: str) -> Sequence[Row[str, str, str, datetime]]:
+    """The id, number and kind of the invoice and the credit notes of a stall fee, in the order of their issue."""
+    statements = [
+        select(model.id, model.number, literal(kind).label("kind"), model.issued_at).where(
+            model.application_id == application_id
+        )
+        for model, kind in ((FeeInvoice, INVOICE), (FeeCreditNote, CREDIT_NOTE))
+    ]
+    return db.session.execute(union_all(*statements).order_by("issued_at", "number")).all()
 
 
 def count_invoices_query(event_id: str, condition: ColumnElement[bool]) -> Select[Any]:

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from datetime import date
 from io import StringIO
 from typing import Any
 
@@ -12,8 +13,10 @@ from flask import Flask
 from app.accounts.models import Account
 from app.applications.fee_refunds import refuse_refund
 from app.applications.models import Application
+from app.blueprints.pages.desk import stalls
 from app.blueprints.pages.desk.event_form import format_today
-from app.core.formatting import format_money
+from app.core.db import fetch_row
+from app.core.formatting import format_calendar_day, format_money
 from app.core.transaction import transaction
 from tests.counting import count_statements
 from tests.factories.accounts import list_mails_to
@@ -249,7 +252,7 @@ def test_today_is_that_of_the_event_but_never_in_the_future(now: str, zone: str,
 
 
 def test_a_fee_is_received_once_and_sent_back(
-    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+    app: Flask, client: Client, owner: Account, organiser: Client, event: dict[str, Any], desk: Visitor
 ) -> None:
     application = apply(client, event)
     decide_application(organiser, application, documentsRequired=[])
@@ -276,6 +279,20 @@ def test_a_fee_is_received_once_and_sent_back(
     assert page.status_code == 422 and "Enter the fee, or less." in page.text
     assert "The refund is recorded." in desk.send(form=1, reason="Fell ill", amountMinor="").text
     assert "Refunded" in desk.open(path).text and desk.open(f"{path}/fee/nothing").status_code == 404
+    page, reference = desk.open(path).text, application["reference"]
+    history = page.split("<h2>History</h2>")[1]
+    received = (
+        f"Fee received by transfer: {format_money(250000)}, {format_calendar_day(date.fromisoformat(TRANSFER_DAY))}"
+    )
+    assert f"<li>{received}, “{reference}”" in history and "The fee was" not in history
+    assert f"<li>Fee sent back by transfer: {format_money(250000)}, Fell ill" in history
+    for word, table in (("Invoice", "stall_fee_invoice"), ("Credit note", "stall_fee_credit_note")):
+        id, number = fetch_row(f"SELECT id, number FROM {table}", {})  # type: ignore[misc]
+        document = f"{EVENTS}/{event['id']}/money/documents/{id}"
+        assert f'<a href="{document}">{word} {number}</a>' in page and desk.open(document).status_code == 200
+    page = open_as(app, client, owner, "viewer").open(path).text
+    assert received in page and reference not in page.split("<h2>History</h2>")[1] and "Fell ill" not in page
+    assert "Documents of the fee" not in page
 
 
 def test_a_fee_from_a_wallet_goes_back_there_as_a_whole(
@@ -300,10 +317,16 @@ def test_a_fee_from_a_wallet_goes_back_there_as_a_whole(
     refund = read(organiser, application)["payment"]["refund"]
     assert "The refund is recorded." in page.text
     assert (refund["method"], refund["amountMinor"], refund["status"]) == ("transfer", 100000, "refunded")
+    history = desk.open(build_path(event, application)).text.split("<h2>History</h2>")[1]
+    assert [text.split(" <span")[0] for text in history.split("<li>")[1:4]] == [
+        f"Fee sent back by transfer: {format_money(100000)}, “RF-1”, Fell ill",
+        f"Fee to be sent back to the wallet: {format_money(250000)}, Fell ill",
+        f"Fee paid by wallet: {format_money(250000)}",
+    ]
 
 
 def test_a_fee_is_waived_and_a_link_made(
-    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     application = apply(client, event)
     decide_application(organiser, application, documentsRequired=[])
@@ -317,6 +340,8 @@ def test_a_fee_is_waived_and_a_link_made(
     assert desk.send(form=1).status_code == 422
     assert "The fee is waived." in desk.send(form=1, reason="A school").text
     assert read(organiser, application)["payment"]["status"] == "waived"
+    monkeypatch.setattr(stalls, "list_acts", lambda _: [])
+    assert "<li>The fee was waived <span" in desk.open(path).text, "the trail ends after some years"
 
 
 def test_several_are_decided_by_the_same_action(

@@ -7,7 +7,7 @@ from flask import request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
-from app.accounts.permissions import EVENTS_WRITE, MONEY_WRITE, STALLS_DECIDE, STALLS_INVITE, STALLS_READ
+from app.accounts.permissions import EVENTS_WRITE, MONEY_READ, MONEY_WRITE, STALLS_DECIDE, STALLS_INVITE, STALLS_READ
 from app.applications import queries, states
 from app.applications.actions.contact import OPEN_STATES
 from app.applications.documents import LABELS
@@ -36,6 +36,7 @@ from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.desk.failed_mails import find_failed_mail
 from app.events import queries as events
 from app.events.queries import OwnEvent
+from app.money.documents import list_fee_documents
 from app.web.access import may
 from app.web.fields import Boolean, Choice, Text
 from app.web.schema import Query
@@ -127,7 +128,7 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
     """Show one application with its documents, what is due, and what can be done."""
     event, row = get_event_application(caller, event_id, application_id)
     application: dict[str, Any] = serialize_application(row)
-    acts = list_acts(row["id"])
+    acts, permissions = list_acts(row["id"]), get_permissions(caller, event)
     return render_desk(
         "desk/stall.html",
         event=event,
@@ -135,7 +136,7 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         row=row,
         stall_number=find_stall_number(row["id"]) if row["status"] == states.ACTIVATED else None,
         due={requirement["code"] for requirement in application["requirements"]},
-        history=list_history(row, acts),
+        history=list_history(row, acts, with_texts=permissions["may_settle"]),
         acceptors=find_acceptors(acts),
         state_label=STATE_LABELS[row["status"]],
         fee_label=FEE_LABELS[row["fee_state"]],
@@ -150,7 +151,8 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         **_find_line(caller, event, row),
         failed_mail=find_failed_mail(event_id, address=row["email"], application_id=application_id),
         may_ask_again=row["status"] in (*states.ACCEPTED_STATES, states.ACTIVATED),
-        **get_permissions(caller, event),
+        fee_documents=list_fee_documents(row["id"]) if row["paid_at"] and permissions["may_read_money"] else [],
+        **permissions,
     )
 
 
@@ -159,6 +161,7 @@ def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, Any]:
     permissions = {
         "may_decide": STALLS_DECIDE,
         "may_settle": MONEY_WRITE,
+        "may_read_money": MONEY_READ,
         "may_invite": STALLS_INVITE,
         "may_edit": EVENTS_WRITE,
     }
