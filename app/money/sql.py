@@ -51,16 +51,18 @@ JOURNAL_SQL = f"""
          UNION ALL
         SELECT t.occurred_at, 'L-' || t.id,
                CASE e.account WHEN 'bank' THEN '{BANK}' WHEN 'rail_clearing' THEN '{RAIL}' ELSE '{RECEIVABLES}' END,
-               -e.amount_minor, NULL, NULL, t.description,
-               CASE t.kind WHEN 'stall_fee' THEN 'Stall fee paid' WHEN 'stall_fee_refund' THEN 'Stall fee refunded'
+               -e.amount_minor, NULL, NULL, coalesce(d.number, t.description),
+               concat_ws(': ', CASE t.kind WHEN 'stall_fee' THEN 'Stall fee paid' WHEN 'stall_fee_refund' THEN 'Stall fee refunded'
                     ELSE CASE WHEN p.takes_back IS NOT NULL THEN 'Payment for an invoice of a block taken back'
                               WHEN p.amount_minor < 0 THEN 'Paid back for an invoice of a block'
-                              ELSE 'Invoice of a block paid' END END, t.event_id,
-               coalesce(p.received_on, f.received_on), coalesce(p.reference, f.reference, r.reference)
+                              ELSE 'Invoice of a block paid' END END, coalesce(d.paper, i.paper) -> 'buyer' ->> 0), t.event_id,
+               CASE WHEN p.takes_back IS NULL THEN coalesce(p.received_on, f.received_on) END, coalesce(p.reference, f.reference, r.reference)
           FROM ledger_transaction t JOIN ledger_entry e ON e.transaction_id = t.id
           LEFT JOIN invoice_payment p
             ON t.kind = 'block_invoice' AND p.event_id = t.event_id AND p.invoice_id = split_part(t.reference, '-', 1)
            AND p.number = CAST(coalesce(nullif(split_part(t.reference, '-', 2), ''), '1') AS integer)
+          LEFT JOIN invoice i ON i.event_id = p.event_id AND i.id = p.invoice_id
+          LEFT JOIN stall_fee_invoice d ON t.kind IN ('stall_fee', 'stall_fee_refund') AND d.application_id = t.reference
           LEFT JOIN stall_fee_record f ON t.kind = 'stall_fee' AND f.application_id = t.reference
           LEFT JOIN stall_fee_refund r ON t.kind = 'stall_fee_refund' AND r.application_id = t.reference
          WHERE t.owner_id = %(organisation_id)s AND t.kind IN ('stall_fee', 'stall_fee_refund', 'block_invoice')

@@ -122,7 +122,7 @@ def test_without_the_snapshot_they_are_not(
 def test_a_payment_that_was_taken_back_is_booked_the_other_way_today(owner: Client, event: dict[str, Any]) -> None:
     """Journal, figures and ledger agree to the cent; the VAT, which is of the documents, does not change."""
     vat = data(owner.get(f"{ORGANISATION}/vat"))
-    row = next(row for row in read_journal(owner) if row["description"] == "Invoice of a block paid")
+    row = next(row for row in read_journal(owner) if row["description"] == "Invoice of a block paid: Bank Windhoek")
     money = data(owner.get(f"/api/events/{event['id']}/money"))
     (path,) = {
         f"/api/events/{event['id']}/allocations/{block['id']}/invoice"
@@ -133,12 +133,14 @@ def test_a_payment_that_was_taken_back_is_booked_the_other_way_today(owner: Clie
         data(owner.post(f"{path}/received/take-back", {"number": 1, "reason": "Another invoice"}))["dueMinor"] == 680000
     )
     rows = read_journal(owner)
-    back = [row for row in rows if row["description"] == "Payment for an invoice of a block taken back"]
+    words = "Payment for an invoice of a block taken back: Bank Windhoek"
+    back = [row for row in rows if row["description"] == words]
     assert [(it["accountCode"], it["debit"], it["credit"]) for it in back] == [
         ("1100", "8500.00", ""),
         ("1000", "", "8500.00"),
     ]
-    assert {it["receivedOn"] for it in back} == {it["date"] for it in back} and back[0]["transfer"] == row["transfer"]
+    assert {it["receivedOn"] for it in back} == {""} and back[0]["transfer"] == row["transfer"]
+    assert back[0]["document"] == row["document"]
     accounts: dict[str, Decimal] = defaultdict(Decimal)
     for row in rows:
         accounts[row["accountCode"]] += Decimal(row["debit"] or 0) - Decimal(row["credit"] or 0)
@@ -163,11 +165,13 @@ def test_every_entry_of_the_journal_balances(owner: Client, event: dict[str, Any
         (row["description"], row["receivedOn"], bool(row["transfer"])) for row in rows if row["entry"][0] == "L"
     }
     assert {(what, bool(day), has_text) for what, day, has_text in received} == {
-        ("Stall fee paid", True, True),
-        ("Stall fee paid", False, False),
-        ("Stall fee refunded", False, True),
-        ("Invoice of a block paid", True, True),
+        ("Stall fee paid: Kapana Corner", True, True),
+        ("Stall fee paid: Kapana Corner", False, False),
+        ("Stall fee refunded: Kapana Corner", False, True),
+        ("Invoice of a block paid: Bank Windhoek", True, True),
     }
+    documents = {row["document"] for row in rows if row["entry"][0] == "D"}
+    assert {row["document"] for row in rows if row["entry"][0] == "L"} <= documents
     assert not any(sums.values())
     assert (accounts["1000"], accounts["1010"]) == (Decimal("10500.00"), Decimal("2500.00"))
     gross = accounts["2100"] + accounts["4000"] + accounts["4100"]
