@@ -1,5 +1,6 @@
-"""What is due for the invoices of blocks, as SQL for lists and counts."""
+"""What is due for the invoices of blocks, as SQL for lists and counts, and what is not invoiced yet."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -8,7 +9,9 @@ from sqlalchemy.orm import aliased
 
 from app.allocations.invoice_context import DAYS_TO_PAY
 from app.allocations.models import AllocationBlock, Invoice
+from app.allocations.pricing import calculate_block_cost
 from app.allocations.queries import sum_payments
+from app.core.db import db
 from app.core.formatting import HOME
 from app.events.event_rows import belongs_to
 from app.events.models import Event
@@ -39,6 +42,22 @@ def is_overdue_sql() -> ColumnElement[bool]:
     chosen_day: ColumnElement[Any] = pay_by.correlate(Invoice).scalar_subquery()
     last_day = func.greatest(func.coalesce(chosen_day, _day_sql(usual_end)), _day_sql(Invoice.issued_at))
     return and_(Invoice.kind == INVOICE, due_minor_sql() > 0, last_day < _day_sql(func.now()))
+
+
+def list_uninvoiced_amounts(event_ids: Sequence[str]) -> dict[str, list[int]]:
+    """What the places of each block that is not free and has no invoice cost, in cents, by the id of the event."""
+    has_invoice = select(Invoice.id).where(belongs_to(Invoice.block_id, AllocationBlock)).exists()
+    statement = select(AllocationBlock).where(
+        AllocationBlock.event_id.in_(event_ids),
+        AllocationBlock.unit_price_minor > 0,
+        AllocationBlock.held > 0,
+        ~has_invoice,
+    )
+    amounts: dict[str, list[int]] = {}
+    for block in db.session.scalars(statement):
+        if amount_minor := calculate_block_cost(block, "").total_minor:
+            amounts.setdefault(block.event_id, []).append(amount_minor)
+    return amounts
 
 
 def _day_sql(moment: SQLColumnExpression[datetime]) -> ColumnElement[Any]:

@@ -6,12 +6,13 @@ event, so payouts are not in these figures.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import func, select, true
 
 from app.accounts.caller import Caller
 from app.allocations.models import Invoice
+from app.allocations.open_invoices import list_uninvoiced_amounts
 from app.allocations.queries import sum_payments
 from app.applications.fee_books import FeeBooks, load_fee_books_by_event
 from app.core.db import db
@@ -38,7 +39,7 @@ class TicketTakings:
 @dataclass(frozen=True)
 class BlockInvoices:
     """The invoices of an event's blocks, in cents. Issued less credited is what is paid, less what is owed back, and what
-    is open."""
+    is open. The blocks that are not invoiced yet are in none of these figures."""
 
     invoices: int
     issued_minor: int
@@ -46,6 +47,8 @@ class BlockInvoices:
     paid_minor: int
     open_minor: int
     owed_back_minor: int
+    uninvoiced_blocks: int = 0
+    uninvoiced_minor: int = 0
 
 
 @dataclass(frozen=True)
@@ -173,6 +176,9 @@ def _load_block_invoices(event_ids: Sequence[str]) -> Mapping[str, BlockInvoices
     sums = (columns.issued, columns.credited, columns.paid, func.greatest(due, 0), func.greatest(-due, 0))
     query = select(columns.event_id, func.count(), *map(func.sum, sums)).group_by(columns.event_id)
     invoices = {id: BlockInvoices(*map(int, amounts)) for id, *amounts in db.session.execute(query)}
+    for id, amounts in list_uninvoiced_amounts(event_ids).items():
+        known = invoices.get(id, BlockInvoices(0, 0, 0, 0, 0, 0))
+        invoices[id] = replace(known, uninvoiced_blocks=len(amounts), uninvoiced_minor=sum(amounts))
     return defaultdict(lambda: BlockInvoices(0, 0, 0, 0, 0, 0), invoices)
 
 

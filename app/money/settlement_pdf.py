@@ -188,6 +188,7 @@ def _add_sums(sheet: Sheet, money: EventMoney) -> None:
             ("Paid", blocks.paid_minor),
             ("To be paid back, after credit notes", blocks.owed_back_minor),
             ("Open", blocks.open_minor),
+            ("Blocks that are not invoiced yet", blocks.uninvoiced_minor),
         ),
         "Still open": (
             ("Stall fees to come in", fees.open_minor),

@@ -53,6 +53,8 @@ def test_the_money_of_an_event(owner: Client, event: dict[str, Any]) -> None:
         "paidMinor": 850000,
         "openMinor": 340000,
         "owedBackMinor": 170000,
+        "uninvoicedBlocks": 0,
+        "uninvoicedMinor": 0,
     }
     assert (money["stallFees"]["dueMinor"], money["stallFees"]["refundedMinor"]) == (2 * FEE, 50000)
     figures = {row["figure"]: (row["bookedMinor"], row["ledgerMinor"]) for row in money["reconciliation"]}

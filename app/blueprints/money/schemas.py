@@ -34,6 +34,8 @@ class BlockInvoicesData(Schema):
     paid_minor = _amount("recorded as received by transfer", 0)
     open_minor = _amount("still to be paid")
     owed_back_minor = _amount("to be paid back, after credit notes for paid invoices", 0)
+    uninvoiced_blocks = _amount("how many blocks have a price and no invoice yet", 1)
+    uninvoiced_minor = _amount("what their places cost now; in none of the other figures", 425000)
 
 
 class StallFeeSums(Schema):

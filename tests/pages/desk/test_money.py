@@ -14,7 +14,7 @@ from app.accounts.models import Account
 from app.core.formatting import format_money
 from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import transaction
-from tests.allocations.blocks import festival
+from tests.allocations.blocks import block_of, festival
 from tests.counting import count_statements
 from tests.factories.money import FEE, create_settled_event
 from tests.factories.payouts import execute_sql, fetch_scalar
@@ -303,7 +303,18 @@ def test_two_who_ask_at_once_get_one_settlement(desk: Visitor, event: dict[str, 
     assert first == second and fetch_scalar("SELECT count(*) FROM organisation_file") == 1
 
 
+def test_blocks_without_an_invoice_are_told(organiser: Client, desk: Visitor, event: dict[str, Any]) -> None:
+    assert "Not yet invoiced" not in desk.open(build_path(event)).text
+    block, _ = (block_of(event, quantity=4, unit_price_minor=price) for price in (12345, 0))
+    found = data(organiser.get(f"/api/events/{event['id']}/money"))
+    blocks = found["blockInvoices"]
+    assert (blocks["uninvoicedBlocks"], blocks["uninvoicedMinor"]) == (1, 4 * 12345)
+    assert f"<dt>Not yet invoiced</dt><dd>{money(4 * 12345)} · <a" in show(desk.open(build_path(event)).text)
+    assert organiser.get(f"/api/events/{event['id']}/allocations/{block.id}/invoice.pdf").status_code == 200
+    assert "Not yet invoiced" not in desk.open(build_path(event)).text
+
+
 def test_the_pages_take_few_statements(desk: Visitor, event: dict[str, Any]) -> None:
-    for path, count in ((build_path(event), 15), (MONEY, 11)):
+    for path, count in ((build_path(event), 16), (MONEY, 12)):
         _, statements = count_statements(lambda path=path: desk.flask.get(path))  # type: ignore[misc]
         assert len(statements) == count, (path, statements)
