@@ -9,6 +9,7 @@ from sqlalchemy import Row
 
 from app.accounts.organisation_details import OrganisationDetails
 from app.admissions.stats import AdmittedType
+from app.applications.fee_books import FeeBooks
 from app.core.formatting import format_clock, format_count, format_day, format_money, format_period, format_time
 from app.core.languages import SOURCE_LANGUAGE, mark_for_translation, use_language
 from app.core.pdf import Sheet
@@ -85,7 +86,7 @@ def _draw(settlement: Settlement) -> bytes:
         number=event.name,
         when=f"{made_on}, {format_clock(settlement.made_at, event.timezone)}",
         author=organisation.name,
-        foot=f"{organisation.name} · {event.name} · settlement report of {made_on}",
+        foot=f"{made_on} · {organisation.name}",
     ) as sheet:
         sheet.facts(_list_facts(settlement))
         sheet.figures(
@@ -223,18 +224,11 @@ def _add_reconciliation(sheet: Sheet, money: EventMoney) -> None:
 def _add_rows(sheet: Sheet, settlement: Settlement) -> None:
     """Add every stall fee, invoice and credit note."""
     if settlement.fees:
-        fees = (
-            (
-                fee.business_name or fee.reference,
-                fee.stall_type or "",
-                FEE_LABELS[fee.status],
-                format_money(fee.due_minor),
-                _format_unless_zero(fee.paid_minor + fee.received_minor),
-                _format_unless_zero(fee.refunded_minor),
-                _format_unless_zero(fee.open_minor),
-            )
-            for fee in settlement.fees
-        )
+        fees = [
+            _format_fee(it, it.business_name or it.reference, it.stall_type or "", FEE_LABELS[it.status])
+            for it in settlement.fees
+        ]
+        fees.append(_format_fee(settlement.money.stall_fees, "Together"))
         sheet.long_table("Stall by stall", LongTable(FEE_COLUMNS, fees))
     if settlement.documents:
         documents = (
@@ -248,6 +242,11 @@ def _add_rows(sheet: Sheet, settlement: Settlement) -> None:
             for row in settlement.documents
         )
         sheet.long_table("Invoices and credit notes", LongTable(DOCUMENT_COLUMNS, documents))
+
+
+def _format_fee(fee: Row[Any] | FeeBooks, name: str, stall_type: str = "", state: str = "") -> tuple[str, ...]:
+    amounts = (fee.paid_minor + fee.received_minor, fee.refunded_minor, fee.open_minor)
+    return name, stall_type, state, format_money(fee.due_minor), *map(_format_unless_zero, amounts)
 
 
 def _format_unless_zero(amount_minor: int) -> str:

@@ -262,6 +262,7 @@ def test_the_settlement_agrees_with_the_ledger_to_the_cent(desk: Visitor, event:
         "Stall by stall",
     ):
         assert text_ in pdf, text_
+    assert f"Together {money(2 * FEE)} {money(2 * FEE - 50000)} {money(50000)}" in pdf
     assert money(340000) in pdf and "VAT" in pdf and "Payouts" in pdf and "Page 1 of" in pdf
     assert desk.open(FILES).text.count("Settlement report") >= 1
 
