@@ -21,7 +21,7 @@ CODES_SQL = "(e.organiser_id = ANY(%(codes_scope)s) OR e.id = ANY(%(codes_scope)
 _ORDER_NUMBER_SQL = "CASE WHEN e.may_see_codes THEN t.order_number ELSE nullif(t.order_number, t.secret) END"
 _HIDES_REFERENCE_SQL = "(t.reference = t.secret AND NOT e.may_see_codes)"
 _TICKET_COLUMNS = f"""NULL, t.id, t.name, t.email, t.status,
-                   CASE WHEN {_HIDES_REFERENCE_SQL} THEN '…' || right(t.reference, 4) ELSE t.reference END,
+                   CASE WHEN {_HIDES_REFERENCE_SQL} THEN '…' || right(t.reference, least(4, length(t.reference) / 3)) ELSE t.reference END,
                    CASE WHEN {_HIDES_REFERENCE_SQL} THEN coalesce(t.email, t.name) ELSE t.reference END,
                    t.ticket_type_id, {_ORDER_NUMBER_SQL}"""
 _EVENT_COLUMNS = "e.organiser_id, e.id AS event_id, e.name AS event_name"
@@ -73,7 +73,8 @@ GUESTS_SQL = f"""
            (SELECT {_TICKET_COLUMNS}
               FROM ticket t
              WHERE t.event_id = e.id AND t.status = 'sold' AND t.search @@ e.query
-               AND (NOT {_HIDES_REFERENCE_SQL} OR ts_delete(t.search, t.event_id || left(lower(t.reference), {WORD_LENGTH})) @@ e.query)
+               AND (NOT {_HIDES_REFERENCE_SQL} OR ts_delete(t.search, ARRAY(SELECT t.event_id || left(word, {WORD_LENGTH})
+                                        FROM regexp_split_to_table(lower(t.reference), ' ') word)) @@ e.query)
              ORDER BY lower(t.name), t.id {_END})
             UNION ALL
            (SELECT {_TICKET_COLUMNS}
@@ -83,13 +84,14 @@ GUESTS_SQL = f"""
            (SELECT {_TICKET_COLUMNS}
               FROM ticket t
              WHERE t.event_id = e.id AND upper(t.order_number) = upper(%(exact)s)
+               AND (e.may_see_codes OR t.order_number <> t.secret)
                AND NOT CASE WHEN t.status = 'sold' THEN t.search @@ e.query ELSE t.reference = %(exact)s END
              ORDER BY lower(t.name), t.id {_END})) g
      ORDER BY e.starts_at DESC, lower(g.name), g.id {_END}"""
 """Places and imported tickets. A place that nobody has claimed is found until the event ends, for it is in no index, and
-a ticket that is not sold any more by its whole number. All tickets are found by the whole number of their order,
-which is left out if it is also the code and the caller may not see codes. Of such a number of a ticket they see the end,
-and it finds nothing."""
+a ticket that is not sold any more by its whole number. All tickets are found by the whole number of their order.
+A number that is also the code is nothing to callers who may not see codes: it finds nothing, and of the number of a ticket
+they see the end."""
 
 BLOCKS_SQL = f"""
     SELECT b.id, coalesce(b.name, b.holder_organisation, b.holder_name, b.holder_email, b.kind),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
-from sqlalchemy import ColumnElement, SQLColumnExpression
+from sqlalchemy import ColumnElement, SQLColumnExpression, Text, func
 
 WORDS = 8
 KEY_LENGTH = 240
@@ -14,7 +14,8 @@ WORD_LENGTH = 40
 MAX_LENGTH_DIFFERENCE = 3
 TYPOGRAPHIC_APOSTROPHES = "\u2019\u2018\u02bc"
 _WORD = re.compile(r"[^\W_]+")
-_APOSTROPHE = re.compile(f"['`\u00b4{TYPOGRAPHIC_APOSTROPHES}]")
+OTHER_APOSTROPHES = f"`\u00b4{TYPOGRAPHIC_APOSTROPHES}"
+_APOSTROPHE = re.compile(f"['{OTHER_APOSTROPHES}]")
 
 # Letters that Unicode does not split into a base and an accent.
 _WITHOUT_ACCENT = str.maketrans(
@@ -59,8 +60,10 @@ def spell_apostrophes(word: str) -> list[str]:
 
 def contains_sql(column: SQLColumnExpression[Any], text: str) -> ColumnElement[bool]:
     """The condition that a column has this text somewhere, in any case and with any apostrophe for another."""
-    escaped = re.sub("([/%_])", r"/\1", text)
-    return column.ilike(f"%{_APOSTROPHE.sub('_', escaped)}%", escape="/")
+    if not _APOSTROPHE.search(text):
+        return column.icontains(text, autoescape=True)
+    straightened = func.translate(column, OTHER_APOSTROPHES, "'" * len(OTHER_APOSTROPHES), type_=Text)
+    return straightened.icontains(straighten_apostrophes(text), autoescape=True)
 
 
 def prefix_query(words: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, exists, false, func, literal, null, or_, select
+from sqlalchemy import ColumnElement, Integer, case, exists, false, func, literal, null, or_, select
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import GATE_ADMIT, GUESTS_READ, GUESTS_WRITE, MONEY_READ
@@ -30,8 +30,10 @@ def find_hidden_fields(caller: Caller, event: OwnEvent) -> set[str]:
 
 
 def visible_reference_sql() -> ColumnElement[str]:
-    """The reference of a ticket; of one that is also the code that admits, the end, which admits nobody."""
-    end = literal("…").concat(func.right(Ticket.reference, 4))
+    """The reference of a ticket; of one that is also the code that admits, the end, at most a third and four signs of it."""
+    end = literal("…").concat(
+        func.right(Ticket.reference, func.least(4, func.length(Ticket.reference, type_=Integer) // 3))
+    )
     return case((Ticket.reference == Ticket.secret, end), else_=Ticket.reference)
 
 
