@@ -1,8 +1,8 @@
 """Payments of blocks' invoices: recording a bank transfer and its booking in the ledger.
 
 The block is locked, as it is when a credit note is issued. So what is due is the invoice less its credit notes and what
-was paid before, and no more is recorded. A credit note that comes after a payment may leave money that the organiser owes
-back.
+was paid before, and no more is recorded, but for the amount of a payment that was taken back: a credit note may have come
+since. A credit note that comes after a payment may leave money that the organiser owes back.
 
 A payment never changes. One that was recorded wrongly is taken back by a row and a booking of the same amount the other way
 (`payment_take_backs`), so the sums of all rows are what was paid.
@@ -89,9 +89,10 @@ def record_invoice_payment(
         return
     if due_minor <= 0:
         raise InvoiceSettled()
+    was_taken_back = any(not it.counts and it.amount_minor == sign * amount_minor for it in payments)
     errors = list_transfer_errors(
         "You owe back" if is_paid_back else "What is due is",
-        due_minor,
+        max(due_minor, amount_minor) if was_taken_back else due_minor,
         amount_minor=amount_minor,
         received_on=received_on,
         part=is_part,

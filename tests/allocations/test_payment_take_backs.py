@@ -61,6 +61,17 @@ def test_the_same_transfer_may_be_recorded_again(owner: Client, block: Any) -> N
     assert_ledger_integrity()
 
 
+def test_the_same_amount_may_be_recorded_again_after_a_credit_note(owner: Client, block: Any) -> None:
+    receive(owner, block)
+    credit(block, 2)
+    data(take_back(owner, block))
+    other = owner.post(f"{path(block)}/received", {**TRANSFER, "amountMinor": 840000})
+    assert read_error(other) == (422, "VALIDATION_FAILED"), "no other amount is more than is due"
+    assert receive(owner, block, reference="as the bank wrote it")["dueMinor"] == -170000
+    assert read_error(owner.post(f"{path(block)}/received", {**TRANSFER, "reference": "twice"}))[0] == 409
+    assert_ledger_integrity()
+
+
 def test_of_several_payments_one_is_taken_back(owner: Client, block: Any) -> None:
     receive(owner, block, **PART)
     receive(owner, block, **{**PART, "reference": "typed twice"})
