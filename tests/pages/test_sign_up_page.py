@@ -9,10 +9,12 @@ from werkzeug.test import TestResponse
 
 from app.blueprints.pages.sign_up import KINDS
 from tests.factories.accounts import PASSWORD, create_customer, find_newest_code, list_mails_to, sign_in
+from tests.factories.payouts import execute_sql
 from tests.http import Client, data
 from tests.pages.pages import Visitor
 
 EMAIL = "ndapewa@example.com"
+LET_A_MINUTE_PASS = "UPDATE one_time_code SET sent_at = sent_at - interval '61 seconds'"
 FIELDS = {
     "organiser": {"name": "Ndapewa Iita", "orgName": "Etosha Nights"},
     "merchant": {"name": "Ndapewa Iita", "businessName": "Kapana Corner"},
@@ -33,9 +35,7 @@ def test_from_the_start_page_to_the_account_in_a_browser_alone(client: Client, v
     assert (page.status_code, page.request.path) == (200, "/verify") and EMAIL in page.text
     code = find_newest_code(EMAIL)
     page = visitor.send(code=f"{code[:3]} {code[3:]}")
-    assert page.request.path == "/sign-in" and "Your e-mail address is confirmed." in page.text
-    assert visitor.forms[0].fields["email"] == EMAIL
-    page = visitor.send(password=PASSWORD)
+    assert "Your e-mail address is confirmed." in page.text
     assert page.request.path == {"merchant": "/stall", "organiser": "/desk"}.get(kind, "/account")
     assert "Confirm your e-mail address" not in page.text
     profile = data(client.as_(sign_in(client, EMAIL)["accessToken"]).get("/api/auth/me"))
@@ -74,7 +74,34 @@ def test_a_wrong_code_says_what_to_do_and_the_right_one_still_counts(visitor: Vi
     code = find_newest_code(EMAIL)
     page = visitor.send(code=f"{(int(code) + 1) % 1_000_000:06d}")
     assert page.status_code == 422 and "Enter the six digits from the newest e-mail" in page.text
-    assert visitor.send(code=code).request.path == "/sign-in"
+    assert visitor.send(code=code).request.path == "/desk"
+
+
+def test_another_browser_confirms_the_address_and_asks_for_the_password(app: Flask, visitor: Visitor) -> None:
+    sign_up(visitor)
+    other = Visitor(app.test_client())
+    other.open("/verify")
+    execute_sql(LET_A_MINUTE_PASS)
+    other.send(email=EMAIL)
+    page = other.send(code=find_newest_code(EMAIL))
+    assert page.request.path == "/sign-in" and "You can sign in now." in page.text
+    assert other.forms[0].fields["email"] == EMAIL
+    assert visitor.open("/verify").request.path == "/verify", "and signs nobody else in"
+
+
+def test_a_new_code_signs_in_as_well(visitor: Visitor) -> None:
+    sign_up(visitor)
+    execute_sql(LET_A_MINUTE_PASS)
+    visitor.send(form=1)
+    assert visitor.send(code=find_newest_code(EMAIL)).request.path == "/desk"
+
+
+def test_a_known_address_signs_nobody_in(visitor: Visitor) -> None:
+    """The account and its password are of who has registered before."""
+    email = create_customer().email
+    sign_up(visitor, email=email)
+    assert visitor.send(code="000000").status_code == 422
+    assert visitor.open("/account").status_code == 303, "to sign in"
 
 
 def test_five_wrong_codes_lead_to_a_new_one(visitor: Visitor) -> None:
@@ -135,7 +162,7 @@ def test_the_page_after_signing_up_is_one_of_this_site(visitor: Visitor, target:
     visitor.flask.post("/sign-up/customer", query_string={"next": target}, data=fields)
     fields = {"csrf_token": token, "code": find_newest_code(EMAIL)}
     answer = visitor.flask.post("/verify", query_string={"next": target}, data=fields)
-    assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/account")
 
 
 def test_an_expired_form_leads_back_to_its_page_with_what_comes_next(visitor: Visitor) -> None:

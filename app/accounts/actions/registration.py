@@ -10,7 +10,7 @@ from flask import current_app
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts import authentication, one_time_codes
+from app.accounts import authentication, one_time_codes, sessions
 from app.accounts.account_lifecycle import (
     Applicant,
     add_role,
@@ -24,6 +24,7 @@ from app.accounts.caller import Caller
 from app.accounts.errors import AddressReserved, BootstrapRefused, CodeInvalid, CurrentPasswordWrong, TierTooHigh
 from app.accounts.models import TIERS, Account
 from app.accounts.queries import lock_account_by_email
+from app.accounts.sessions import LoginResult, SessionOrigin
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core import throttle
@@ -214,18 +215,30 @@ def resend_verification(*, email: str) -> None:
         one_time_codes.issue_code(session, one_time_codes.VERIFY_EMAIL, email)
 
 
-def verify_email(*, email: str, code: str) -> None:
-    """Marks the address as verified. Raises CodeInvalid; the attempt counts."""
+def verify_email(*, email: str, code: str, origin: SessionOrigin | None = None) -> LoginResult | None:
+    """Marks the address as verified. Raises CodeInvalid; the attempt counts.
+
+    With `origin`, for who has just chosen the password, returns a session if the address was not verified before and
+    nothing else is needed to sign in.
+    """
+    login_result = None
     with transaction() as session:
-        is_verified = one_time_codes.redeem_code(session, one_time_codes.VERIFY_EMAIL, email, code)
-        if is_verified:
-            is_verified = _mark_email_verified(session, email)
-    if not is_verified:
+        account = None
+        if one_time_codes.redeem_code(session, one_time_codes.VERIFY_EMAIL, email, code):
+            account, is_new = _mark_email_verified(session, email)
+            if account is not None and is_new and origin is not None and _needs_only_password(account):
+                login_result = sessions.create_session(session, account, origin)
+    if account is None:
         raise CodeInvalid()
+    return login_result
 
 
-def _mark_email_verified(session: OrmSession, email: str) -> bool:
-    """Marks the account with this address as verified. Returns whether there is one.
+def _needs_only_password(account: Account) -> bool:
+    return account.second_factor_since is None and account.suspended_at is None
+
+
+def _mark_email_verified(session: OrmSession, email: str) -> tuple[Account | None, bool]:
+    """Marks the account with this address as verified. Returns it, and whether it was not verified before.
 
     Identities that were linked before are unlinked, because their owner is unknown; only earlier releases linked them.
     """
@@ -233,7 +246,7 @@ def _mark_email_verified(session: OrmSession, email: str) -> bool:
     values = {"email_verified_at": func.now(), "version": Account.version + 1}
     account_id = session.scalar(statement.values(**values).returning(Account.id))
     if account_id is None:
-        return session.scalar(select(Account.id).where(Account.email == email)) is not None
+        return session.scalar(select(Account).where(Account.email == email)), False
     unlink_all_identities(session, account_id)
     record(session, Action.EMAIL_VERIFIED, account_id=account_id, subject=account_id)
-    return True
+    return session.get_one(Account, account_id), True

@@ -23,6 +23,7 @@ from app.core.languages import gettext, lazy_gettext, mark_for_translation
 from app.web import rate_limits
 from app.web.fields import Email, Phone
 from app.web.schema import Query
+from app.web.session_origin import get_session_origin
 from app.web.text_fields import Name, NewPassword
 
 FORM_PAGE, CODE_PAGE, ADDRESS_PAGE = "pages/sign_up_form.html", "pages/verify.html", "pages/verify_address.html"
@@ -65,11 +66,13 @@ class OrganiserSchema(AccountSchema):
 
 
 class Entered(TypedDict, total=False):
-    """What the session keeps under ADDRESS_KEY; `at` is the time in epoch seconds."""
+    """What the session keeps under ADDRESS_KEY; `at` is the time in epoch seconds. `has_password` says that the visitor has
+    just chosen the password of the account."""
 
     email: str
     at: int
     next: str | None
+    has_password: bool
 
 
 EMAIL = Input(
@@ -240,7 +243,7 @@ def register(kind: str) -> ResponseReturnValue:
     if caller is not None and caller.email == values["email"]:
         flash(str(ADDED_ROLES[kind]))
         return redirect(_get_next_path(), 303)
-    _remember_address(values["email"])
+    _remember_address(values["email"], has_password=True)
     return redirect(url_for("sign_up.show_code_form"), 303)
 
 
@@ -256,13 +259,14 @@ def show_code_form() -> ResponseReturnValue:
 
 @blueprint.post("/verify")
 def verify() -> ResponseReturnValue:
-    """Confirm the address if the code is right."""
+    """Confirm the address if the code is right, and sign in who has just chosen the password."""
     form, email = CODE.from_request(), _find_address()
+    origin = get_session_origin("console") if _has_chosen_password(email) else None
     if email is None:
         return render_form(ADDRESS_PAGE, ADDRESS.fill())
     try:
         rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, VERIFY_ROUTE)
-        actions.verify_email(email=email, **form.load())
+        login_result = actions.verify_email(email=email, origin=origin, **form.load())
     except CodeInvalid:
         wrong_codes.count_wrong_code(WRONG_CODES_KEY)
         return _render_code(form.with_error(CodeInvalid(WRONG_CODE_MESSAGE)), email)
@@ -271,6 +275,8 @@ def verify() -> ResponseReturnValue:
     next_path = _find_next_path()
     session.pop(ADDRESS_KEY, None)
     wrong_codes.start_attempts(WRONG_CODES_KEY)
+    if login_result is not None:
+        signed_in.start_session(login_result, remember=False)
     if signed_in.get_page_caller() is not None:
         flash(gettext("Your e-mail address is confirmed."))
         return redirect(next_path or signed_in.get_landing_path(), 303)
@@ -286,7 +292,7 @@ def send_code() -> ResponseReturnValue:
     try:
         rate_limits.count_request(rate_limits.EMAIL_REQUEST_LIMIT, RESEND_ROUTE)
         values = form.load()
-        _remember_address(values["email"])
+        _remember_address(values["email"], has_password=_has_chosen_password(values["email"]))
         actions.resend_verification(**values)
     except FORM_ERRORS as error:
         email = _find_address()
@@ -314,9 +320,10 @@ def _render_code(form: FilledForm, email: str) -> Response:
     return render_form(CODE_PAGE, form, email=email, next=_find_next_path(), attempts_used_up=used_up)
 
 
-def _remember_address(email: str) -> None:
+def _remember_address(email: str, *, has_password: bool) -> None:
     """Keep the address, and where to go afterwards, because the link in the mail with the code names neither."""
-    session[ADDRESS_KEY] = {"email": email, "at": int(time.time()), "next": _find_next_path()}
+    entered: Entered = {"email": email, "at": int(time.time()), "next": _find_next_path(), "has_password": has_password}
+    session[ADDRESS_KEY] = entered
 
 
 def _get_next_path() -> str:
@@ -330,6 +337,13 @@ def _find_next_path() -> str | None:
 def _read_entered() -> Entered:
     entered: Entered = session.get(ADDRESS_KEY, {})
     return entered if entered.get("at", 0) > time.time() - ADDRESS_SECONDS else {}
+
+
+def _has_chosen_password(email: str | None) -> bool:
+    """Whether nobody is signed in, and the visitor has registered this address within the last hour."""
+    entered = _read_entered()
+    is_same = entered.get("email") == email and entered.get("has_password", False)
+    return is_same and signed_in.get_page_caller() is None
 
 
 def _find_address() -> str | None:
