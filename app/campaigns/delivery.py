@@ -212,6 +212,7 @@ def build_context(row: DueMessage | TestRecipient) -> RecipientContext:
         venue=row.venue,
         city=row.city,
         organiser_name=row.organiser_name,
+        contact_email=row.organiser_email or "",
         person_name=row.name,
         places=row.places,
     )

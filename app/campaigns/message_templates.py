@@ -38,6 +38,8 @@ class Template:
         return placeholders_in(f"{self.title} {self.body}")
 
 
+UNFILLED = "…"
+"""A line of a template that has only this is the place for the text of the organiser."""
 TEMPLATES = {
     template.id: template
     for template in (
@@ -66,6 +68,24 @@ TEMPLATES = {
             "Your tickets stay valid.\n\n{organiserName}",
         ),
         Template(
+            "event-cancelled",
+            "Cancellation",
+            "The event is cancelled: for ticket holders and guests.",
+            "{eventName} is cancelled",
+            "Hello {firstName},\n\nWe are sorry: {eventName}, planned for {startDate}, is cancelled. Your tickets are not "
+            "valid any more.\n\nIf you have questions, also about your money, please ask us, the organiser: write to "
+            "{contactEmail}.\n\n{organiserName}",
+        ),
+        Template(
+            "stalls-cancelled",
+            "Cancellation, to the stalls",
+            "The event is cancelled: for stallholders and applicants.",
+            "{eventName} is cancelled",
+            "Hello {firstName},\n\nWe are sorry: {eventName}, planned for {startDate}, is cancelled, so there are no "
+            "stalls. You need not do anything more for your stall or your application.\n\nIf you have questions, also "
+            "about a stall fee that you paid, please ask us, the organiser: write to {contactEmail}.\n\n{organiserName}",
+        ),
+        Template(
             "sold-out-warning",
             "Nearly sold out",
             "For people who want to bring a friend.",
@@ -86,7 +106,7 @@ TEMPLATES = {
             "Blank",
             "An empty page, with a greeting.",
             "{eventName}",
-            "Hello {firstName},\n\n…\n\n{organiserName}",
+            f"Hello {{firstName}},\n\n{UNFILLED}\n\n{{organiserName}}",
         ),
     )
 }
@@ -102,6 +122,7 @@ PLACEHOLDERS = {
     "venue": mark_for_translation("where it is"),
     "city": mark_for_translation("in which city"),
     "organiserName": mark_for_translation("who organises it"),
+    "contactEmail": mark_for_translation("the organiser’s e-mail address for questions"),
 }
 UNNAMED = "there"
 _TOKEN = re.compile(r"\{\{.*?\}\}|\{([A-Za-z][A-Za-z0-9_]*)\}", re.DOTALL)
@@ -118,6 +139,7 @@ class Facts:
     venue: str
     city: str
     organiser_name: str
+    contact_email: str
     person_name: str | None
     places: int
 
@@ -130,6 +152,11 @@ def placeholders_in(text: str) -> list[str]:
 def unknown_in(text: str) -> dict[str, str | None]:
     """Unknown placeholders, each with the most similar known one."""
     return {name: _nearest(name) for name in placeholders_in(text) if name not in PLACEHOLDERS}
+
+
+def is_unfilled(text: str) -> bool:
+    """Whether a line of the text is still the mark of a template. The mark within a sentence is a normal ellipsis."""
+    return any(line.strip() == UNFILLED for line in text.splitlines())
 
 
 def placeholder_values(facts: Facts) -> dict[str, str]:
@@ -147,6 +174,7 @@ def placeholder_values(facts: Facts) -> dict[str, str]:
         "venue": facts.venue,
         "city": facts.city,
         "organiserName": facts.organiser_name,
+        "contactEmail": facts.contact_email,
     }
     return {name: one_line(value) for name, value in values.items()}
 

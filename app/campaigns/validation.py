@@ -11,10 +11,15 @@ from app.campaigns.message_templates import TEMPLATES
 from app.campaigns.states import FILTERED, HOLDERS, SPECIFIC
 from app.core.db import database_now
 from app.core.errors import ValidationFailed
+from app.core.languages import mark_for_translation
 from app.events.timezones import to_instant
 
 MAX_DELAY = timedelta(days=365)
-TEXTS = ("title", "body", "variant_b_title", "variant_b_body")
+TEXTS_OF_ALL = ("title", "body")
+TEXTS = (*TEXTS_OF_ALL, "variant_b_title", "variant_b_body")
+UNFILLED_MESSAGE = mark_for_translation(
+    "There is still a line with only “…”. Write there what you want to say, or remove the line."
+)
 FIELDS = (
     "name",
     "template_id",
@@ -57,7 +62,14 @@ def find_faults(fields: Fields) -> list[Fault]:
         *_check_user_ids(fields),
         *_check_filter(fields),
         *_check_time(fields),
+        *_check_unfilled(fields),
     ]
+
+
+def find_unfilled(fields: Fields) -> list[str]:
+    """The texts of a campaign in which the place for the organiser's text is still as in the template."""
+    names = TEXTS if fields.get("ab_test_enabled") else TEXTS_OF_ALL
+    return [name for name in names if message_templates.is_unfilled(fields.get(name) or "")]
 
 
 def check_campaign(fields: Fields) -> None:
@@ -149,3 +161,10 @@ def _check_time(fields: Fields) -> list[Fault]:
     if scheduled_at - now > MAX_DELAY:
         return [Fault("scheduled_at", "too_large", f"Must be within {MAX_DELAY.days} days.")]
     return []
+
+
+def _check_unfilled(fields: Fields) -> list[Fault]:
+    """A draft may still have the place for its text; a message that is sent or scheduled may not."""
+    if not fields.get("send_now") and not fields.get("scheduled_at"):
+        return []
+    return [Fault(name, "unfilled", UNFILLED_MESSAGE) for name in find_unfilled(fields)]

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.factories.campaigns import CampaignEvent
+from app.campaigns.message_templates import TEMPLATES
+from tests.factories.campaigns import CampaignEvent, fetch_sql_rows
 from tests.http import Client, data, list_problems
 
 
@@ -98,3 +99,43 @@ def test_required_fields(campaign_event: CampaignEvent) -> None:
 )
 def test_valid_fields_are_accepted(campaign_event: CampaignEvent, fields: dict[str, Any]) -> None:
     assert data(campaign_event.broadcast(**{"sendNow": False, **fields}), 202)["status"] in ("draft", "scheduled")
+
+
+UNFILLED = TEMPLATES["blank"].body
+SCHEDULED = {"sendNow": False, "scheduledAt": "2027-05-01T10:00:00Z"}
+
+
+@pytest.mark.parametrize("moment", [{"sendNow": True}, SCHEDULED])
+@pytest.mark.parametrize(
+    ("fields", "paths"),
+    [
+        ({"body": UNFILLED}, ["body"]),
+        ({"title": "…", "body": UNFILLED}, ["title", "body"]),
+        ({"abTestEnabled": True, "variantBBody": UNFILLED}, ["variantBBody"]),
+    ],
+)
+def test_unfilled_text_is_neither_sent_nor_scheduled(
+    campaign_event: CampaignEvent, moment: dict[str, Any], fields: dict[str, Any], paths: list[str]
+) -> None:
+    assert list_problems(campaign_event.broadcast(**fields, **moment)) == dict.fromkeys(paths, "unfilled")
+    assert fetch_sql_rows("SELECT count(*) FROM campaign") == [(0,)]
+    draft = campaign_event.draft(**fields)
+    path = f"{campaign_event.path}/campaigns/{draft}"
+    for answer in (campaign_event.owner.patch(path, moment), campaign_event.owner.post(f"{path}/duplicate", moment)):
+        assert sorted(list_problems(answer).values()) == ["unfilled"] * len(paths)
+    assert campaign_event.now(draft)["status"] == "draft"
+    assert fetch_sql_rows("SELECT count(*) FROM outbox WHERE kind LIKE 'campaigns.%'") == [(0,)]
+
+
+def test_text_of_a_scheduled_message_stays_filled(campaign_event: CampaignEvent) -> None:
+    path = f"{campaign_event.path}/campaigns/{campaign_event.send(**SCHEDULED)}"
+    assert list_problems(campaign_event.owner.patch(path, {"body": UNFILLED})) == {"body": "unfilled"}
+    assert data(campaign_event.owner.patch(path, {"body": UNFILLED, "scheduledAt": None}))["status"] == "draft"
+
+
+def test_variant_that_is_not_sent_may_be_unfilled(campaign_event: CampaignEvent) -> None:
+    campaign_event.send(abTestEnabled=False, variantBBody=UNFILLED)
+
+
+def test_ellipsis_in_a_sentence_is_sent(campaign_event: CampaignEvent) -> None:
+    campaign_event.send(title="And now …", body="Hello …\n… the gates are open")

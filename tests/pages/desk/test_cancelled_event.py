@@ -1,5 +1,6 @@
 """A cancelled event: what is affected before, what is left to do after, and what guests and merchants see."""
 
+import html
 import re
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.factories.applications import (
     find_mailed_token,
     pay_stall_fee,
 )
+from tests.factories.campaigns import fetch_sql_rows
 from tests.factories.events import create_published_event
 from tests.factories.payouts import execute_sql
 from tests.factories.ticket_links import Guest, claim_as_guest
@@ -105,8 +107,8 @@ def test_what_is_left_vanishes_when_it_is_done(festival: Festival, desk: Visitor
     page = desk.send(form=1).text
     assert "Nobody gets a mail about it by itself." in page and LEFT in page
     for url in (
-        "messages/new?roles=ticket_holders&amp;roles=guests",
-        "messages/new?roles=stallholders&amp;roles=applicants",
+        "messages/new?roles=ticket_holders&amp;roles=guests&amp;template=event-cancelled",
+        "messages/new?roles=stallholders&amp;roles=applicants&amp;template=stalls-cancelled",
         "stalls?feeState=paid",
         "money",
     ):
@@ -141,6 +143,27 @@ def test_message_form_has_the_audience(festival: Festival, desk: Visitor) -> Non
     path = f"{EVENTS}/{festival.id}/messages/new"
     page = desk.open(f"{path}?roles=stallholders&roles=applicants&roles=nobody").text
     assert re.findall(r'name="roles" value="(\w+)"[^>]*checked', page) == ["stallholders", "applicants"]
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ("ticket holders and guests", "Your tickets are not valid any more."),
+        ("the stalls", "a stall fee that you paid"),
+    ],
+)
+def test_links_write_that_the_event_is_cancelled_and_whom_to_ask(
+    owner: Account, festival: Festival, desk: Visitor, organiser: Client, link: str, words: str
+) -> None:
+    cancel(organiser, festival.id)
+    page = desk.open(f"{EVENTS}/{festival.id}").text
+    page = desk.open(html.unescape(re.findall(rf'href="([^"]*)">Write to {link}<', page)[0])).text
+    body = html.unescape(re.findall(r'<textarea id="body"[^>]*>(.*?)</textarea>', page, re.DOTALL)[0])
+    page = desk.send(form=1, channels=["email"], roles=["guests"], body=body)
+    assert "The draft is saved" in page.text and "cannot be sent yet" not in page.text
+    ((campaign_id,),) = fetch_sql_rows("SELECT id FROM campaign")
+    mail = desk.open(f"{EVENTS}/{festival.id}/messages/{campaign_id}/mail/A").text
+    assert "is cancelled" in mail and words in mail and f"write to {owner.email}" in mail
 
 
 @pytest.mark.parametrize(

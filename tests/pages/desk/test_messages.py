@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.models import Account
+from app.campaigns.message_templates import TEMPLATES
 from app.subscriptions.actions import unsubscribe as unsubscribe_by_link
 from app.subscriptions.message_links import UnsubscribeTarget
 from tests.campaigns.test_audience import execute, suppress, unsubscribe
@@ -361,3 +362,31 @@ def test_pages_take_few_statements(campaign_event: CampaignEvent, desk: Visitor)
     for parts, most in (((), 9), ((id,), 14), (("suppressions",), 9), (("undelivered",), 9), (("failed-mails",), 9)):
         _, statements = count_statements(lambda parts=parts: desk.flask.get(build_path(campaign_event, *parts)))
         assert len(statements) <= most, (parts, statements)
+
+
+def test_a_text_that_is_still_the_template_is_a_draft_and_cannot_be_sent(
+    campaign_event: CampaignEvent, desk: Visitor
+) -> None:
+    campaign_event.sold("frieda@example.com")
+    page = write(desk, campaign_event, body=TEMPLATES["blank"].body)
+    assert "The draft is saved" in page.text and "This message cannot be sent yet" in page.text
+    assert "Send now" not in page.text and ">Schedule<" not in page.text
+    draft = newest(campaign_event)["id"]
+    page = desk.open(build_path(campaign_event, draft, "send"))
+    assert "“Gates” cannot be sent yet" in page.text and "Send it now" not in page.text
+    body = {"csrf_token": desk.forms[0].fields["csrf_token"], "version": "1"}
+    answer = desk.flask.post(build_path(campaign_event, draft, "send"), data=body)
+    assert answer.status_code == 422 and "There is still a line with only “…”" in answer.text
+    desk.open(build_path(campaign_event, draft, "schedule"))
+    page = desk.send(form=1, scheduledAt="2027-05-01T10:00")
+    assert page.status_code == 422 and "There is still a line with only “…”" in page.text
+    assert campaign_event.now(draft)["status"] == "draft"
+    desk.open(build_path(campaign_event, draft, "edit"))
+    assert "Send now" in desk.send(form=1, body="Hello {firstName}, the gates open … at five").text
+
+
+def test_a_scheduled_message_keeps_a_text(campaign_event: CampaignEvent, desk: Visitor) -> None:
+    scheduled = campaign_event.send(sendNow=False, scheduledAt="2027-05-01T10:00:00Z")
+    desk.open(build_path(campaign_event, scheduled, "edit"))
+    page = desk.send(form=1, body="Hello\n\n…\n")
+    assert page.status_code == 422 and "Text: There is still a line with only “…”" in page.text

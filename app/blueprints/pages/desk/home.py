@@ -73,7 +73,7 @@ TASK_WORDS = {
         AFTER_CANCELLATION,
         lazy_gettext("Write to ticket holders and guests"),
         "desk_messages.write",
-        {"roles": [TICKET_HOLDERS, GUESTS]},
+        {"roles": [TICKET_HOLDERS, GUESTS], "template": "event-cancelled"},
     ),
     CANCELLED_STALLS: TaskWords(
         mark_plural(
@@ -83,7 +83,7 @@ TASK_WORDS = {
         AFTER_CANCELLATION,
         lazy_gettext("Write to the stalls"),
         "desk_messages.write",
-        {"roles": [STALLHOLDERS, APPLICANTS]},
+        {"roles": [STALLHOLDERS, APPLICANTS], "template": "stalls-cancelled"},
     ),
     CANCELLED_FEES: TaskWords(
         mark_plural(

@@ -35,7 +35,7 @@ from app.blueprints.pages.desk.messages import (
 )
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
-from app.campaigns import actions, queries, states
+from app.campaigns import actions, queries, states, validation
 from app.campaigns.message_templates import PLACEHOLDERS
 from app.core.errors import AppError, ValidationFailed
 from app.core.languages import gettext, lazy_gettext
@@ -258,6 +258,7 @@ def _render_send(caller: Caller, campaign: Mapping[Any, Any], error: AppError | 
         form=form.with_error(error) if error else form,
         campaign=campaign,
         counts=count_people(caller, campaign),
+        is_unfilled=bool(validation.find_unfilled(campaign)),
         channel_labels=CHANNEL_LABELS,
         exclusion_labels=EXCLUSION_LABELS,
         path=request.path,

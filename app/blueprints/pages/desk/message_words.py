@@ -75,6 +75,8 @@ TEMPLATE_LABELS = {
     "event-reminder": lazy_gettext("Reminder"),
     "line-up": lazy_gettext("Line-up"),
     "event-change": lazy_pgettext("noun", "Change"),
+    "event-cancelled": lazy_gettext("Cancellation"),
+    "stalls-cancelled": lazy_gettext("Cancellation, to the stalls"),
     "sold-out-warning": lazy_gettext("Nearly sold out"),
     "thank-you": lazy_gettext("Thank you"),
     "blank": lazy_gettext("Blank"),

@@ -32,7 +32,7 @@ from app.blueprints.pages.desk.shell import (
 from app.blueprints.pages.desk.tables import NUMBER, STATUS, TIME, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, Form, Input
 from app.blueprints.pages.rendering import describe_error
-from app.campaigns import actions, audience_counts, campaign_store, previews, queries, states
+from app.campaigns import actions, audience_counts, campaign_store, previews, queries, states, validation
 from app.core.errors import AppError, NotFound
 from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.events import queries as events
@@ -197,6 +197,7 @@ def render_message(caller: Caller, event_id: str, campaign_id: str, error: AppEr
         percent=_find_percent(campaign, totals),
         variants=figures if campaign["ab_test_enabled"] else {},
         previews=previews.preview_variants(caller, campaign),
+        is_unfilled=bool(validation.find_unfilled(campaign)),
         history=_list_history(campaign),
         figure_labels=FIGURE_LABELS,
         channel_labels=CHANNEL_LABELS,
