@@ -397,3 +397,34 @@ def test_the_waitlist_says_that_places_are_free(client: Client, event: dict[str,
     path = f"{build_path(event, apply(client, event))}/decide/waitlist"
     page = desk.open(path)
     assert "1 place is free now: the next in line gets an offer" in page.text
+
+
+@pytest.mark.parametrize("change", ["visibility = 'cancelled'", "visibility = 'archived'", "ends_at = now()"])
+def test_at_a_closed_event_nothing_is_offered_that_is_refused(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor, change: str
+) -> None:
+    waiting, second, approved = (
+        apply(client, event),
+        apply(client, event, "Second Grill"),
+        apply(client, event, "Third"),
+    )
+    decide_application(organiser, second, "waitlisted")
+    decide_application(organiser, approved, overrideQuota=True, reason="Room")
+    execute_sql("UPDATE event SET starts_at = now() - interval '9 days'")
+    desk.open(f"{build_path(event, waiting)}/decide/approve")
+    form = desk.forms[1]
+    execute_sql(f"UPDATE event SET {change}")
+    answer = desk.flask.post(form.action, data=form.fields)
+    words = "The event is over, cancelled or archived, so this is not possible any more."
+    assert answer.status_code == 409 and words in answer.text and "pay or apply" not in answer.text
+    for application in (waiting, second, approved):
+        page = desk.open(build_path(event, application)).text
+        refused = re.findall(r"(?:decide/(?:approve|waitlist|fee)|/links|/contact|/offer)\"", page)
+        assert not refused and "Still due" not in page
+        assert "/decide/decline" in page or application is approved
+    assert "nobody can be approved" in desk.open(build_path(event, waiting)).text
+    assert "Offer a place" not in desk.open(f"{build_path(event)}/types").text
+    page = desk.open(f"{build_path(event)}/decide?id={waiting['id']}&id={second['id']}").text
+    assert "you can only decline" in page and "Approve all" not in page and "Pay" not in page
+    desk.send(form=1, decision="declined", id=[waiting["id"], second["id"]])
+    assert [read(organiser, row)["status"] for row in (waiting, second)] == ["declined", "declined"]

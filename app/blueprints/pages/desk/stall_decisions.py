@@ -10,6 +10,7 @@ from marshmallow import fields
 
 from app.accounts.caller import Caller
 from app.applications import actions, states
+from app.applications.errors import StallTypeFull
 from app.applications.queries import ApplicationRecord
 from app.applications.stall_types import Places, fold_name, list_places
 from app.blueprints.pages.desk.form_parts import PAY_BY, VERSION, WRONG_NUMBER, VersionSchema, format_amount
@@ -193,7 +194,9 @@ def decide(caller: Caller, event_id: str, application_id: str, name: str) -> Res
     try:
         do_once(caller, act)
     except FORM_ERRORS as error:
-        return _render(event, row, decision, form.with_error(error if decision.form is APPROVAL else reword(error)))
+        return _render(
+            event, row, decision, form.with_error(error if isinstance(error, StallTypeFull) else reword(error))
+        )
     return go_to(_build_back(event, row), str(decision.done))
 
 

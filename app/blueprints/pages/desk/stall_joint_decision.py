@@ -13,6 +13,7 @@ from app.accounts.permissions import STALLS_DECIDE
 from app.applications import actions, queries, states
 from app.applications.document_suggestions import load_chosen_kinds, suggest_kinds
 from app.applications.documents import LABELS
+from app.applications.open_events import is_event_closed
 from app.applications.queries import ApplicationRecord
 from app.applications.stall_types import fold_name
 from app.blueprints.pages.desk.form_parts import PAY_BY
@@ -123,9 +124,12 @@ def _render(caller: Caller, event_id: str, ids: list[str], form: FilledForm | No
     if form is None:
         kinds = suggest_kinds(chosen_kinds, stall_type).kinds
         form = FORM.fill(documentsRequired=",".join(kinds), stallType=stall_type or "")
-    has_documents = bool(form.value("stallType"))
+    is_closed = is_event_closed(event)
+    has_documents = bool(form.value("stallType")) and not is_closed
     if not has_documents:
         form = replace(form, form=form.form.without("documentsRequired").without("stallType"))
+    if is_closed:
+        form = replace(form, form=form.form.without("payBy"))
     return render_desk(
         "desk/stalls_decide.html",
         event=event,
@@ -134,8 +138,9 @@ def _render(caller: Caller, event_id: str, ids: list[str], form: FilledForm | No
         documents={
             row["id"]: ", ".join(gettext(LABELS[kind]) for kind in _list_kinds(row, chosen_kinds))
             for row in rows
-            if row["status"] != states.SUBMITTED or not has_documents
+            if not is_closed and (row["status"] != states.SUBMITTED or not has_documents)
         },
+        is_closed=is_closed,
         state_labels=STATE_LABELS,
         path=request.path,
     )

@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_WRITE
 from app.applications import stall_types, waitlist
+from app.applications.open_events import is_event_closed
 from app.blueprints.pages.desk.form_parts import (
     REMOVAL,
     VERSION,
@@ -83,6 +84,7 @@ def show_types(caller: Caller, event_id: str) -> ResponseReturnValue:
         types=stall_types.list_places(event.id, event.stall_types),
         lines=waitlist.list_waitlists(caller, event.id),
         find_next=waitlist.find_next,
+        is_closed=is_event_closed(event),
         may_write=caller.may(EVENTS_WRITE, organisation_id=event.organiser_id, event_id=event.id),
         **get_permissions(caller, event),
     )

@@ -56,7 +56,9 @@ WORDS = {
     AlreadyDecided.code: lazy_gettext(
         "The application was decided differently in the meantime, or its fee is paid. Open the page again."
     ),
-    ApplicationsClosed.code: lazy_gettext("The event is over or was cancelled, so this is not possible any more."),
+    ApplicationsClosed.code: lazy_gettext(
+        "The event is over, cancelled or archived, so this is not possible any more. You can still decline applications."
+    ),
     NothingDue.code: lazy_gettext("This application does not need that now. Open the page again."),
     NothingToRefund.code: lazy_gettext("No fee was paid for this application, so nothing can be sent back."),
     FeeRefunded.code: lazy_gettext("This fee was sent back already, or is on its way."),

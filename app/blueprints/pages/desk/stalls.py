@@ -12,6 +12,7 @@ from app.applications import queries, states
 from app.applications.actions.contact import OPEN_STATES
 from app.applications.documents import LABELS
 from app.applications.history import list_acts
+from app.applications.open_events import is_event_closed
 from app.applications.placed_stalls import find_stall_number
 from app.applications.serializers import serialize_application
 from app.applications.stall_types import fold_name, list_places
@@ -152,6 +153,8 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         failed_mail=find_failed_mail(event_id, address=row["email"], application_id=application_id),
         may_ask_again=row["status"] in (*states.ACCEPTED_STATES, states.ACTIVATED),
         fee_documents=list_fee_documents(row["id"]) if row["paid_at"] and permissions["may_read_money"] else [],
+        is_closed=is_event_closed(event),
+        decidable=DECIDABLE,
         **permissions,
     )
 
