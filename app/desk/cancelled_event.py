@@ -11,7 +11,7 @@ from app.allocations.open_invoices import charged_minor_sql
 from app.allocations.queries import sum_payments
 from app.applications.models import Application, StallFeeRefund
 from app.applications.queries import FEE_STATE_SQL, PAID_FEE
-from app.applications.states import ACCEPTED_STATES, ACTIVATED
+from app.applications.states import ACCEPTED_STATES, ACTIVATED, SUBMITTED, WAITLISTED
 from app.audit.actions import Action
 from app.audit.models import AuditEntry
 from app.campaigns.filtered_people_sql import APPLICANTS, GUESTS, STALLHOLDERS, TICKET_HOLDERS
@@ -22,7 +22,7 @@ from app.events.models import Event, TicketType
 from app.events.visibility import CANCELLED
 from app.invoicing.documents import INVOICE
 
-APPROVED_STATES = (*ACCEPTED_STATES, ACTIVATED)
+APPROVED_STATES, WAITING_STATES = (*ACCEPTED_STATES, ACTIVATED), (SUBMITTED, WAITLISTED)
 GUEST_ROLES, STALL_ROLES = (TICKET_HOLDERS, GUESTS), (STALLHOLDERS, APPLICANTS)
 CHARGED_SQL = charged_minor_sql()
 CANCELLED_AT_SQL = func.coalesce(
@@ -34,9 +34,12 @@ CANCELLED_AT_SQL = func.coalesce(
 
 
 class CancellationEffects(NamedTuple):
-    """What an event has but tickets: stalls approved, fees paid with their sum in cents, invoices, messages to be sent."""
+    """What an event has but tickets: stalls approved, applicants that wait for a decision, fees paid with their sum in
+    cents, invoices, messages to be sent.
+    """
 
     stalls: int
+    waiting: int
     paid_fees: int
     paid_fees_minor: int
     open_invoices: int
@@ -49,6 +52,7 @@ def load_cancellation_effects(event_id: str) -> CancellationEffects:
     applications = (
         select(
             func.count().filter(Application.status.in_(APPROVED_STATES)),
+            func.count().filter(Application.status.in_(WAITING_STATES)),
             func.count().filter(FEE_STATE_SQL == PAID_FEE),
             cast(func.coalesce(func.sum(Application.amount_minor).filter(FEE_STATE_SQL == PAID_FEE), 0), BigInteger),
         )
@@ -77,9 +81,21 @@ def select_untold_guests() -> Select[Any]:
 
 
 def select_untold_stalls() -> Select[Any]:
-    """The cancelled events with approved stalls to which nobody has written since."""
-    has_stalls = exists().where(Application.event_id == Event.id, Application.status.in_(APPROVED_STATES))
+    """The cancelled events with approved stalls or waiting applicants to whom nobody has written since."""
+    states = (*APPROVED_STATES, *WAITING_STATES)
+    has_stalls = exists().where(Application.event_id == Event.id, Application.status.in_(states))
     return _select_cancelled(has_stalls, ~_is_written_to(STALL_ROLES))
+
+
+def select_waiting_applications() -> Select[Any]:
+    """The applications of cancelled events that wait for a decision, unless the applicants were written to since."""
+    is_waiting = Application.event_id == Event.id, Application.status.in_(WAITING_STATES)
+    return _select_cancelled(*is_waiting, ~_is_written_to((APPLICANTS,)))
+
+
+def select_sold_types() -> Select[Any]:
+    """The ticket types of cancelled events of which tickets are sold. The shop pays them back, and an import says so."""
+    return _select_cancelled(TicketType.event_id == Event.id, TicketType.sold > 0)
 
 
 def select_fees_to_return() -> Select[Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, exists, func, literal, select, union_all
+from sqlalchemy import BigInteger, ColumnElement, Select, cast, exists, func, literal, select, union_all
 
 from app.accounts.caller import Caller
 from app.accounts.models import OrganiserProfile
@@ -34,11 +34,13 @@ from app.core.db import db
 from app.desk.cancelled_event import (
     select_fees_to_return,
     select_invoices_to_credit,
+    select_sold_types,
     select_untold_guests,
     select_untold_stalls,
+    select_waiting_applications,
 )
 from app.events.failed_mails import FailedMail
-from app.events.models import Event
+from app.events.models import Event, TicketType
 from app.events.queries import owned
 from app.events.visibility import CANCELLED, DRAFT
 from app.inventory.models import StockItem
@@ -61,6 +63,8 @@ from app.money.settlement_state import HAS_SETTLEMENT_SQL
     SETTLEMENT,
     CANCELLED_GUESTS,
     CANCELLED_STALLS,
+    CANCELLED_APPLICATIONS,
+    CANCELLED_SALES,
     CANCELLED_FEES,
     CANCELLED_INVOICES,
 ) = (
@@ -79,10 +83,19 @@ from app.money.settlement_state import HAS_SETTLEMENT_SQL
     "settlement",
     "cancelled_guests",
     "cancelled_stalls",
+    "cancelled_applications",
+    "cancelled_sales",
     "cancelled_fees",
     "cancelled_invoices",
 )
-CANCELLATION_KINDS = CANCELLED_GUESTS, CANCELLED_STALLS, CANCELLED_FEES, CANCELLED_INVOICES
+CANCELLATION_KINDS = (
+    CANCELLED_GUESTS,
+    CANCELLED_STALLS,
+    CANCELLED_APPLICATIONS,
+    CANCELLED_SALES,
+    CANCELLED_FEES,
+    CANCELLED_INVOICES,
+)
 """What is left to do at a cancelled event."""
 KINDS_AT_CANCELLED = frozenset({*CANCELLATION_KINDS, REFUNDS, OWED_BACK, FAILED_MAILS, UNDELIVERED})
 """What also waits at a cancelled event."""
@@ -191,6 +204,8 @@ def _select_unsettled_events() -> TaskQuery:
 TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
     CANCELLED_GUESTS: (MESSAGES_WRITE, select_untold_guests),
     CANCELLED_STALLS: (MESSAGES_WRITE, select_untold_stalls),
+    CANCELLED_APPLICATIONS: (STALLS_DECIDE, select_waiting_applications),
+    CANCELLED_SALES: (MONEY_READ, select_sold_types),
     CANCELLED_FEES: (MONEY_WRITE, select_fees_to_return),
     CANCELLED_INVOICES: (MONEY_WRITE, select_invoices_to_credit),
     CONFLICTS: (GATE_ADMIT, _select_conflicts),
@@ -208,6 +223,8 @@ TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
     SETTLEMENT: (MONEY_READ, _select_unsettled_events),
 }
 """The permission and the query of each kind, the most urgent first."""
+COUNTS: dict[str, ColumnElement[int]] = {CANCELLED_SALES: cast(func.sum(TicketType.sold), BigInteger)}
+"""What is counted of a kind, if not the rows of its query."""
 
 
 def may_do(caller: Caller, kind: str) -> bool:
@@ -236,7 +253,7 @@ def _count_by_event(caller: Caller, kind: str, event_id: str | None) -> Select[A
     permission, build_query = TASK_QUERIES[kind]
     statement = (
         build_query()
-        .add_columns(literal(kind), Event.id, Event.name, Event.starts_at, func.count())
+        .add_columns(literal(kind), Event.id, Event.name, Event.starts_at, COUNTS.get(kind, func.count()))
         .where(owned(caller.for_permission(permission)))
         .group_by(Event.id)
     )

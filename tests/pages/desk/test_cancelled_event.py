@@ -10,12 +10,14 @@ from flask import Flask
 from app.accounts.models import Account
 from tests.allocations.test_invoice_payments import credit
 from tests.counting import count_statements
-from tests.factories.accounts import create_account, create_signed_in_client
+from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to
 from tests.factories.allocations import Block, create_another_block, create_block
 from tests.factories.applications import (
     LIST,
+    create_application,
     create_approved_application,
     create_offered_application,
+    decide_application,
     find_mailed_token,
     pay_stall_fee,
 )
@@ -149,7 +151,7 @@ def test_message_form_has_the_audience(festival: Festival, desk: Visitor) -> Non
     ("link", "words"),
     [
         ("ticket holders and guests", "Your tickets are not valid any more."),
-        ("the stalls", "a stall fee that you paid"),
+        ("the stalls and applicants", "a stall fee that you paid"),
     ],
 )
 def test_links_write_that_the_event_is_cancelled_and_whom_to_ask(
@@ -166,6 +168,45 @@ def test_links_write_that_the_event_is_cancelled_and_whom_to_ask(
     assert "is cancelled" in mail and words in mail and f"write to {owner.email}" in mail
 
 
+def test_applicants_that_wait_are_named_until_they_are_declined_or_written_to(
+    client: Client, organiser: Client, desk: Visitor
+) -> None:
+    event_id = create_published_event(organiser)["id"]
+    first = create_application(client, eventId=event_id)
+    create_application(client, eventId=event_id, email="selma@example.com")
+    assert (
+        "2 applicants wait for a decision. You can still decline"
+        in desk.open(f"{EVENTS}/{event_id}/state/cancelled").text
+    )
+    cancel(organiser, event_id)
+    assert list_kinds(organiser) == ["cancelled_stalls 1", "cancelled_applications 2"]
+    decide_application(organiser, first, "declined")
+    page = desk.open(f"{EVENTS}/{event_id}").text
+    assert "1 applicant waits for a decision" in page and f'href="{EVENTS}/{event_id}/stalls"' in page
+    write_to(organiser, event_id, "applicants")
+    assert list_kinds(organiser) == []
+    assert "is cancelled" in list_mails_to("selma@example.com")[0]["subject"]
+
+
+@pytest.mark.parametrize(
+    ("role", "is_named"), [("finance", True), ("manager", True), ("viewer", False), ("door", False)]
+)
+def test_sold_tickets_are_named_until_none_is_sold(
+    app: Flask, client: Client, owner: Account, organiser: Client, role: str, is_named: bool
+) -> None:
+    types = [{"name": name, "priceMinor": 9900, "quantity": 50} for name in ("Day", "Weekend", "Camping")]
+    event_id = create_published_event(organiser, ticketTypes=types)["id"]
+    execute_sql("UPDATE ticket_type SET sold = 5 + position WHERE event_id = :id AND position < 2", id=event_id)
+    assert list_kinds(organiser) == []
+    cancel(organiser, event_id)
+    assert list_kinds(organiser) == ["cancelled_guests 1", "cancelled_sales 11"]
+    text = "11 tickets were sold in your shop. Pay them back there, and import the sales again"
+    for path in ("/desk", f"{EVENTS}/{event_id}"):
+        assert (text in open_as(app, client, owner, role).open(path).text) == is_named
+    execute_sql("UPDATE ticket_type SET sold = 0 WHERE event_id = :id", id=event_id)
+    assert list_kinds(organiser) == []
+
+
 @pytest.mark.parametrize(
     ("role", "kinds"),
     [("viewer", 0), ("finance", 2), ("messages", 2), ("door", 0), ("stock", 0), ("manager", 4)],
@@ -179,7 +220,7 @@ def test_each_role_sees_its_own_tasks(
         page = visitor.open(path).text
         texts = (
             "written to ticket holders and guests",
-            "written to the approved stalls",
+            "written to the stalls and applicants",
             "not sent back",
             "not credited",
         )

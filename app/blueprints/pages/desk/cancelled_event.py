@@ -26,6 +26,14 @@ def list_effects(event: OwnEvent) -> list[str]:
             effects.stalls,
             ngettext("%(num)s stall is approved", "%(num)s stalls are approved", effects.stalls),
         ),
+        (
+            effects.waiting,
+            ngettext(
+                "%(num)s applicant waits for a decision. You can still decline, or write to them",
+                "%(num)s applicants wait for a decision. You can still decline, or write to them",
+                effects.waiting,
+            ),
+        ),
         (effects.paid_fees, f"{fees}: {format_money(effects.paid_fees_minor)}"),
         (
             effects.open_invoices,

@@ -22,9 +22,11 @@ from app.desk.tasks import (
     APPLICATIONS,
     BANK_DETAILS,
     CANCELLATION_KINDS,
+    CANCELLED_APPLICATIONS,
     CANCELLED_FEES,
     CANCELLED_GUESTS,
     CANCELLED_INVOICES,
+    CANCELLED_SALES,
     CANCELLED_STALLS,
     CONFLICTS,
     DOCUMENTS,
@@ -77,13 +79,31 @@ TASK_WORDS = {
     ),
     CANCELLED_STALLS: TaskWords(
         mark_plural(
-            "is cancelled: you have not written to the approved stalls",
-            "is cancelled: you have not written to the approved stalls",
+            "is cancelled: you have not written to the stalls and applicants",
+            "is cancelled: you have not written to the stalls and applicants",
         ),
         AFTER_CANCELLATION,
-        lazy_gettext("Write to the stalls"),
+        lazy_gettext("Write to the stalls and applicants"),
         "desk_messages.write",
         {"roles": [STALLHOLDERS, APPLICANTS], "template": "stalls-cancelled"},
+    ),
+    CANCELLED_APPLICATIONS: TaskWords(
+        mark_plural(
+            "is cancelled: %(num)s applicant waits for a decision. Decline, or write to them",
+            "is cancelled: %(num)s applicants wait for a decision. Decline, or write to them",
+        ),
+        AFTER_CANCELLATION,
+        lazy_gettext("See the applications"),
+        "desk_stalls.show",
+    ),
+    CANCELLED_SALES: TaskWords(
+        mark_plural(
+            "is cancelled: %(num)s ticket was sold in your shop. Pay it back there, and import the sales again",
+            "is cancelled: %(num)s tickets were sold in your shop. Pay them back there, and import the sales again",
+        ),
+        AFTER_CANCELLATION,
+        lazy_gettext("See the sales"),
+        "desk_sales.show",
     ),
     CANCELLED_FEES: TaskWords(
         mark_plural(
