@@ -10,7 +10,7 @@ from flask import Flask
 from app.accounts.models import Account
 from tests.allocations.test_invoice_payments import credit
 from tests.counting import count_statements
-from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to
+from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to, run_jobs
 from tests.factories.allocations import Block, create_another_block, create_block
 from tests.factories.applications import (
     LIST,
@@ -112,7 +112,7 @@ def test_what_is_left_vanishes_when_it_is_done(festival: Festival, desk: Visitor
         "messages/new?roles=ticket_holders&amp;roles=guests&amp;template=event-cancelled",
         "messages/new?roles=stallholders&amp;roles=applicants&amp;template=stalls-cancelled",
         "stalls?feeState=paid",
-        "money",
+        "money#documents",
     ):
         assert f'href="{path}/{url}"' in page and f'href="{path}/{url}"' in desk.open("/desk").text, url
     assert list_kinds(organiser) == [
@@ -275,3 +275,53 @@ def test_links_of_an_application_say_that_the_event_is_cancelled(
     assert data(client.get(f"{LIST}/pay/{token}"))["eventCancelled"] is True
     execute_sql("UPDATE application_link SET expires_at = now()")
     assert "The event is cancelled" in visitor.open(pages[0]).text and "new link" not in visitor.open(pages[0]).text
+
+
+def test_pages_of_a_cancelled_event_say_so_and_nothing_about_the_public(
+    festival: Festival, desk: Visitor, organiser: Client
+) -> None:
+    path = f"{EVENTS}/{festival.id}"
+    assert "Still free" in desk.open(path).text
+    cancel(organiser, festival.id)
+    assert "Still free" not in desk.open(path).text
+    money = desk.open(f"{path}/money").text
+    assert "This event is cancelled. These figures change" in money and "not over yet" not in money
+    page = desk.open(f"{path}/guests/{festival.block.id}/release").text
+    assert "Unused places: " in page and "ublic" not in page.rpartition("<h1")[2].partition("</form>")[0]
+    assert re.search(r"Given back: \d+ places\.\s*<", desk.send(form=1).text)
+
+
+def test_invoice_of_a_cancelled_event_is_credited_from_its_page(
+    festival: Festival, desk: Visitor, organiser: Client
+) -> None:
+    block = festival.sponsors
+    guest = claim_as_guest(block, email="maria@example.com")
+    path = f"{EVENTS}/{festival.id}/guests/{block.id}"
+    assert "Credit this invoice" not in desk.open(f"{path}/invoice").text
+    cancel(organiser, festival.id)
+    page = desk.open(f"{path}/invoice").text
+    unused = block.now()["quantity"] - 1
+    assert f'href="{path}/release">Credit {unused} unused places<' in page
+    assert "1 guest has a ticket: take the place back" in page and f'href="{path}?status=claimed"' in page
+    desk.open(f"{path}/release")
+    desk.send(form=1)
+    run_jobs()
+    page = desk.open(f"{path}/invoice").text
+    assert "Credit notes" in page and "Credit this invoice" in page and "unused place" not in page
+    taken = re.findall(rf'href="({path}/places/\w+/revoke)"', desk.open(f"{path}?status=claimed").text)
+    assert len(taken) == 1 and "is credited" in desk.open(taken[0]).text
+    assert re.search(r'value="public" selected', desk.page.text)
+    desk.send(form=1, returnTo="public")
+    run_jobs()
+    assert "Credit this invoice" not in desk.open(f"{path}/invoice").text
+    assert "cancelled_invoices 1" not in list_kinds(organiser)
+    assert guest.code
+
+
+def test_who_may_not_change_guests_reads_who_credits_the_invoice(
+    app: Flask, client: Client, owner: Account, organiser: Client, festival: Festival
+) -> None:
+    cancel(organiser, festival.id)
+    visitor = open_as(app, client, owner, "finance")
+    page = visitor.open(f"{EVENTS}/{festival.id}/guests/{festival.sponsors.id}/invoice").text
+    assert "Credit this invoice" in page and "You may not change guests" in page and "/release" not in page

@@ -10,7 +10,7 @@ from app.allocations import errors, invoices, queries
 from app.allocations.guest_report import draw_guest_report, enqueue_guest_report_email, get_guest_report
 from app.allocations.invoice_context import BUYER_REFERENCE
 from app.allocations.pricing import calculate_row_cost
-from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
+from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block, is_to_credit
 from app.blueprints.pages.desk.guest_words import name_block, reword
 from app.blueprints.pages.desk.guests import MAIL, PDF_LIMIT, READ, blueprint, count_act, get_permissions
 from app.blueprints.pages.desk.message_words import MAIL_LABELS
@@ -186,12 +186,17 @@ def build_invoice_path(event_id: str, block_id: str) -> str:
 def _render_invoice(caller: Caller, event: OwnEvent, block: queries.BlockRow) -> Response:
     if block["invoice"] is None and calculate_row_cost(block).total_minor:
         return _render_preview(caller, event, block, PREVIEW_FORM.fill(to=block["holder_email"] or ""))
+    invoice = invoices.get_invoice(caller, event.id, block["id"]) if block["invoice"] else None
     return render_desk(
         "desk/guest_invoice.html",
         event=event,
         block=block,
         title=name_block(block),
-        invoice=invoices.get_invoice(caller, event.id, block["id"]) if block["invoice"] else None,
+        invoice=invoice,
+        charges_cancelled_event=(
+            invoice is not None and is_to_credit(event, block) and invoice["credited_minor"] < invoice["total_minor"]
+        ),
+        unused=block["available"] + block["invited"],
         failed_mails=[
             (mail, MAIL_LABELS[mail.kind]) for mail in list_last_failed_mails(event.id, block["id"], MAILS_OF_INVOICE)
         ],

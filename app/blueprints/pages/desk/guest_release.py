@@ -62,6 +62,8 @@ def release(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue
     def give_back() -> str:
         result = actions.release_unused_slots(caller, event_id, block_id, **form.load())
         released = ngettext("Given back: %(num)s place.", "Given back: %(num)s places.", result["released"])
+        if block["event_cancelled"]:
+            return released
         available = gettext("Tickets for the public now: %(num)s.", num=result["public_available_after"])
         return f"{released} {available}"
 
@@ -124,26 +126,38 @@ def _build_plan_path(event_id: str, block_id: str) -> str:
 
 
 def _render_release(caller: Caller, event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
-    preview = actions.preview_release(caller, event.id, block["id"])
     return render_desk_form(
         form,
         event=event,
         title=gettext("Give unused places of %(name)s back now?", name=name_block(block)),
-        lead=gettext(
-            "Unused places: %(unused)s (free: %(free)s, invited: %(invited)s). Tickets for the public: %(before)s "
-            "now, and %(after)s if all unused places go back. Free places go first, then the oldest invitations. "
-            "Their links and codes end, and guests get no mail. You cannot undo this, but you can take places from "
-            "the public again while it has some.",
-            unused=preview["released"],
-            free=block["available"],
-            invited=block["invited"],
-            after=preview["public_available_after"],
-            before=preview["public_available_before"],
-        )
-        + _describe_credit(block),
+        lead=f"{_describe_release(caller, event, block)}{_describe_credit(block)}",
         button=gettext("Give them back"),
         back=build_block_path(event.id, block["id"]),
         is_dangerous=True,
+    )
+
+
+def _describe_release(caller: Caller, event: OwnEvent, block: queries.BlockRow) -> str:
+    """Which places go back, and to whom; of a cancelled or archived event nothing is for the public."""
+    preview = actions.preview_release(caller, event.id, block["id"])
+    if block["event_cancelled"]:
+        return gettext(
+            "Unused places: %(unused)s (free: %(free)s, invited: %(invited)s). Their links and codes end, and guests get "
+            "no mail. You cannot undo this.",
+            unused=preview["released"],
+            free=block["available"],
+            invited=block["invited"],
+        )
+    return gettext(
+        "Unused places: %(unused)s (free: %(free)s, invited: %(invited)s). Tickets for the public: %(before)s "
+        "now, and %(after)s if all unused places go back. Free places go first, then the oldest invitations. "
+        "Their links and codes end, and guests get no mail. You cannot undo this, but you can take places from "
+        "the public again while it has some.",
+        unused=preview["released"],
+        free=block["available"],
+        invited=block["invited"],
+        after=preview["public_available_after"],
+        before=preview["public_available_before"],
     )
 
 

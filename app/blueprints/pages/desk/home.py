@@ -123,6 +123,7 @@ TASK_WORDS = {
         AFTER_CANCELLATION,
         lazy_gettext("See the invoices"),
         "desk_money.show",
+        {"_anchor": "documents"},
     ),
     CONFLICTS: TaskWords(
         mark_plural("%(num)s conflict at the gate", "%(num)s conflicts at the gate"),
