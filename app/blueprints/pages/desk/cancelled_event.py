@@ -29,8 +29,8 @@ def list_effects(event: OwnEvent) -> list[str]:
         (
             effects.waiting,
             ngettext(
-                "%(num)s applicant waits for a decision. You can still decline, or write to them",
-                "%(num)s applicants wait for a decision. You can still decline, or write to them",
+                "%(num)s applicant waits for a decision. You can still decline the application, or write to them",
+                "%(num)s applicants wait for a decision. You can still decline the applications, or write to them",
                 effects.waiting,
             ),
         ),

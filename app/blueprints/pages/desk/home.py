@@ -89,8 +89,8 @@ TASK_WORDS = {
     ),
     CANCELLED_APPLICATIONS: TaskWords(
         mark_plural(
-            "is cancelled: %(num)s applicant waits for a decision. Decline, or write to them",
-            "is cancelled: %(num)s applicants wait for a decision. Decline, or write to them",
+            "is cancelled: %(num)s applicant waits for a decision. Decline the application, or write to them",
+            "is cancelled: %(num)s applicants wait for a decision. Decline the applications, or write to them",
         ),
         AFTER_CANCELLATION,
         lazy_gettext("See the applications"),

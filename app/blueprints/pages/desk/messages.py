@@ -197,7 +197,7 @@ def render_message(caller: Caller, event_id: str, campaign_id: str, error: AppEr
         percent=_find_percent(campaign, totals),
         variants=figures if campaign["ab_test_enabled"] else {},
         previews=previews.preview_variants(caller, campaign),
-        is_unfilled=bool(validation.find_unfilled(campaign)),
+        is_unfilled=bool(validation.find_unfilled(dict(campaign))),
         history=_list_history(campaign),
         figure_labels=FIGURE_LABELS,
         channel_labels=CHANNEL_LABELS,
