@@ -12,8 +12,9 @@ from werkzeug.test import TestResponse
 from app.core.db import db
 from app.events.actions import import_ticket_file
 from app.events.models import Ticket
+from app.events.ticket_column_names import suggest_mapping
 from app.events.ticket_layouts import build_layout
-from app.events.ticket_uploads import suggest_for_sample, suggest_mapping
+from app.events.ticket_uploads import suggest_for_sample
 from tests.events.test_import import DATA, TYPES, as_excel
 from tests.factories.accounts import create_account, create_signed_in_client
 from tests.factories.events import create_organiser_client, create_published_event

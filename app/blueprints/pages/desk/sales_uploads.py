@@ -30,8 +30,9 @@ from app.events.errors import ImportTooLarge, NotASpreadsheet
 from app.events.import_mappings import SALES, find_known_columns, find_types
 from app.events.queries import OwnEvent
 from app.events.search_words import key_of
+from app.events.ticket_column_names import suggest_mapping
 from app.events.ticket_layouts import REQUIRED_FIELDS
-from app.events.ticket_uploads import OwnUpload, complete_mapping, get_upload, suggest_mapping
+from app.events.ticket_uploads import OwnUpload, complete_mapping, get_upload
 from app.web.access import may
 from app.web.fields import Text
 from app.web.schema import Query

@@ -1,0 +1,47 @@
+"""Which columns of a seller's list are suggested for which field."""
+
+import pytest
+
+from app.events.ticket_column_names import suggest_mapping
+from app.events.ticket_uploads import suggest_for_sample
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (["Ticketcode", "Art", "Einzelpreis", "Bestellstatus"], ["reference", "ticketType", "price", "status"]),
+        (["Ticket", "Type", "Ticket Price", "Order Status"], ["reference", "ticketType", "price", "status"]),
+        (["Ticket no", "Ticket code", "Unit price"], ["reference", "secret", "price"]),
+        (["Kaartjienommer", "Kaartjiesoort", "Prys", "Betaalstatus"], ["reference", "ticketType", "price", "status"]),
+        (["Price (N$)", "Ticketpreis inkl. MwSt."], ["price", None]),
+        (["Amount", "Price paid", "Total Paid"], [None, "price", None]),
+        (["Order total", "Gesamtbetrag", "Booking fee", "Discount", "Fees paid"], [None] * 5),
+        (["Total", "Order total"], ["price", None]),
+        (["State", "Payment status"], [None, "status"]),
+        (["Ticket status", "Status der Bestellung"], ["status", None]),
+        (["Date", "Order date"], [None, "soldAt"]),
+        (["Ticketnummer", "Ticket", "Kategorie"], ["reference", None, "ticketType"]),
+    ],
+)
+def test_columns_of_shops_are_known(columns: list[str], expected: list[str | None]) -> None:
+    fields = {column: field for field, column in suggest_mapping(columns).items()}
+    assert [fields.get(column) for column in columns] == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "repeats", "is_number"),
+    [
+        (["1001", "1002"], False, True),
+        (["Weekend pass", "Day ticket"], False, False),
+        (["Day 1", "Day 2"], True, False),
+    ],
+)
+def test_a_column_called_ticket_is_the_number_only_with_numbers(
+    values: list[str], repeats: bool, is_number: bool
+) -> None:
+    sample = [
+        {"name": "Ticket", "values": values, "repeats": repeats},
+        {"name": "Type", "values": ["Adult"], "repeats": True},
+    ]
+    number = {"reference": "Ticket"} if is_number else {}
+    assert suggest_for_sample(sample) == {"ticketType": "Type", **number}
