@@ -19,7 +19,10 @@ DAY_LENGTH = len("22.09.2026")
 
 
 class SoldTicket(NamedTuple):
-    """A row of the file: a ticket that was sold elsewhere, cancelled or refunded."""
+    """A row of the file: a ticket that was sold elsewhere, cancelled or refunded.
+
+    `has_status` is False where the file does not say its status, so that it counts as sold.
+    """
 
     row: int
     reference: str
@@ -33,6 +36,7 @@ class SoldTicket(NamedTuple):
     secret: str | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    has_status: bool = True
 
 
 @dataclass
@@ -143,6 +147,7 @@ class _RowParser:
             secret=self._parse_cell("secret", self.read_cell("secret"), spreadsheet_cells.parse_secret),
             valid_from=self._parse_cell("valid_from", self.read_cell("valid_from"), spreadsheet_cells.parse_time),
             valid_until=self._parse_cell("valid_until", self.read_cell("valid_until"), _parse_end),
+            has_status=bool(self.read_cell("status")),
         )
         return ticket if len(self.errors) == errors_before else None
 

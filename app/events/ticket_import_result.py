@@ -33,6 +33,14 @@ class CancelledTicket(TypedDict):
     admitted: bool
 
 
+class UnpricedType(TypedDict):
+    """A ticket type whose price, in cents, counts for created tickets without a price in the file, and how many these are."""
+
+    ticket_type: str
+    price_minor: int
+    tickets: int
+
+
 class FirstTicket(TypedDict):
     """A sold ticket as it will be imported; `sold_at` is a time of RFC 3339 in UTC."""
 
@@ -53,7 +61,8 @@ class ImportResult:
     `cancelled` are those of the updated tickets that are not sold any more, `cancelled_tickets` the first fifty of them, and
     `cancelled_admitted` how many of them were admitted; `missing` are the sold tickets of the event that are not in the file.
     `created_minor` is what the created tickets cost together, in cents; `undated` of them have no day of sale in the file and
-    count as sold today. `raised_types` got more places. `new_type_totals` has how many tickets each of `new_type_names` has.
+    count as sold today, and `unpriced` has the ticket types whose price counts because the file has none. `assumed_sold` tickets
+    have no status in the file and count as sold. `raised_types` got more places. `new_type_totals` has how many tickets each of `new_type_names` has.
     `chosen_types` are the names in the file for which a ticket type was chosen. `import_id` is None for a dry run, and only a
     dry run has the `first_tickets` of the file.
     """
@@ -69,6 +78,8 @@ class ImportResult:
     raised_types: int = 0
     created_minor: int = 0
     undated: int = 0
+    unpriced: Sequence[UnpricedType] = ()
+    assumed_sold: int = 0
     cancelled_tickets: Sequence[CancelledTicket] = ()
     cancelled_admitted: int = 0
     new_type_names: Sequence[str] = ()

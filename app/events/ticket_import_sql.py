@@ -29,7 +29,7 @@ CREATE_PLAN = text("""
         row int, reference text COLLATE "C", ticket_type_id text COLLATE "C", status text, known text COLLATE "C",
         old_type text COLLATE "C", old_status text, name text, email text, price_minor bigint, sold_at timestamptz,
         order_number text, secret text COLLATE "C", valid_from timestamptz, valid_until timestamptz, skipped boolean,
-        same boolean
+        same boolean, unpriced boolean
     ) ON COMMIT DROP
 """)
 """The columns have types, because PostgreSQL keeps the plans of statements for imports and undos."""
@@ -50,7 +50,8 @@ PLAN_IMPORT = text("""
                AND coalesce(s.order_number, t.order_number) IS NOT DISTINCT FROM t.order_number
                AND coalesce(s.secret, t.secret) IS NOT DISTINCT FROM t.secret
                AND coalesce(s.valid_from, t.valid_from) IS NOT DISTINCT FROM t.valid_from
-               AND coalesce(s.valid_until, t.valid_until) IS NOT DISTINCT FROM t.valid_until AS same
+               AND coalesce(s.valid_until, t.valid_until) IS NOT DISTINCT FROM t.valid_until AS same,
+           t.id IS NULL AND s.price_minor IS NULL AS unpriced
       FROM ticket_staging s
       JOIN ticket_type k ON k.id = s.ticket_type_id
       LEFT JOIN ticket t ON t.event_id = :event AND t.reference = s.reference
@@ -68,6 +69,11 @@ SUM_NEW_TICKETS = text("""
       FROM ticket_plan WHERE known IS NULL AND NOT skipped
 """)
 """`undated` are the new tickets without a day of sale: PLAN_IMPORT gives them the time of the import."""
+LIST_UNPRICED = text("""
+    SELECT k.name AS ticket_type, k.price_minor, count(*) AS tickets
+      FROM ticket_plan p JOIN ticket_type k ON k.id = p.ticket_type_id
+     WHERE p.unpriced AND NOT p.skipped GROUP BY k.id, k.name, k.price_minor, k.position ORDER BY k.position, k.id
+""")
 LIST_CANCELLED = text("""
     SELECT p.reference, p.name, CASE WHEN p.secret = p.reference THEN p.secret END AS secret,
            t.admitted_at IS NOT NULL AS admitted, count(t.admitted_at) OVER () AS all_admitted

@@ -10,10 +10,10 @@ from sqlalchemy import ColumnElement, delete, func, or_, select
 from app.accounts.caller import Caller
 from app.core.db import ReadOrWriteSession, db
 from app.core.errors import NotFound
-from app.core.spreadsheet import NotASheet
+from app.core.spreadsheet import NotASheet, column_key
 from app.events.queries import get_event
 from app.events.ticket_column_names import suggest_mapping
-from app.events.ticket_layouts import find_layout
+from app.events.ticket_layouts import FIELDS, find_layout
 from app.events.ticket_upload_models import TicketUpload
 
 OwnUpload = TicketUpload
@@ -49,6 +49,15 @@ def find_format(header: Sequence[str]) -> str | None:
         return find_layout(list(header)).format
     except NotASheet:
         return None
+
+
+def list_read_fields(upload: TicketUpload) -> set[str]:
+    """The fields of an upload that a column has: those of its mapping, or of the format that its columns have."""
+    if mapping := upload.options.get("mapping"):
+        return set(mapping)
+    header = [column["name"] for column in upload.sample]
+    layout, keys = find_layout(header, upload.format), set(map(column_key, header))
+    return {field for field, attribute in FIELDS.items() if keys.intersection(layout.columns[attribute])}
 
 
 def suggest_for_sample(sample: Sequence[Mapping[str, Any]]) -> dict[str, str]:

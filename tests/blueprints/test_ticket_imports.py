@@ -370,3 +370,13 @@ def test_states_of_other_sellers_are_read(owner: Client, path: str) -> None:
     mapping = {"reference": "No", "ticketType": "Kind", "status": "State"}
     result = data(send(owner, path, content, mapping=json.dumps(mapping)))
     assert (result["created"], result["skipped"], result["errors"]) == (1, 1, [])
+
+
+def test_a_dry_run_tells_what_counts_without_price_and_status(owner: Client, path: str) -> None:
+    content = "reference,ticketType,price,status\n1,Weekend pass,850,sold\n2,Weekend pass,,\n3,Weekend pass,,refunded\n"
+    result = data(send(owner, path, content, dryRun="true"))
+    assert result["unpriced"] == [{"ticketType": "Weekend pass", "priceMinor": 85000, "tickets": 1}]
+    assert result["assumedSold"] == 1
+    assert data(send(owner, path, content))["created"] == 2
+    again = data(send(owner, path, content, dryRun="true"))
+    assert (again["unpriced"], again["assumedSold"]) == ([], 1)

@@ -55,6 +55,16 @@ class UnknownType(Schema):
     rows = WholeNumber(required=True, metadata={"description": "how many rows have it", "example": 12})
 
 
+class UnpricedType(Schema):
+    """A ticket type whose price counts for created tickets that have none in the file."""
+
+    ticket_type = fields.String(
+        required=True, metadata={"description": "name of the ticket type", "example": "Weekend pass"}
+    )
+    price_minor = WholeNumber(required=True, metadata={"example": 35000})
+    tickets = WholeNumber(required=True, metadata={"description": "how many created tickets get it", "example": 12})
+
+
 class CancelledTicket(Schema):
     """A ticket that is not sold any more; a field is null if the caller may not see it, or the ticket has none."""
 
@@ -133,6 +143,15 @@ class TicketImportData(Schema):
             "description": "created tickets without a day of sale in the file: they count as sold on the day of the import",
             "example": 0,
         },
+    )
+    unpriced = List(
+        Nested(UnpricedType),
+        required=True,
+        metadata={"description": "the ticket types whose price counts for created tickets without a price in the file"},
+    )
+    assumed_sold = WholeNumber(
+        required=True,
+        metadata={"description": "tickets without a status in the file: they count as sold", "example": 0},
     )
     cancelled_tickets = List(
         Nested(CancelledTicket), required=True, metadata={"description": "the first fifty of the cancelled tickets"}

@@ -18,7 +18,7 @@ from app.events import queries
 from app.events.actions.import_tickets import OF_EVENT_HAS_THIS_SECRET, UnknownTypes, import_tickets
 from app.events.errors import ImportRejected, ImportTooLarge, NotASpreadsheet
 from app.events.ticket_files import ParsedFile, SoldTicket, parse_sheet
-from app.events.ticket_import_result import CancelledTicket, FirstTicket, ImportResult, ImportSource
+from app.events.ticket_import_result import CancelledTicket, FirstTicket, ImportResult, ImportSource, UnpricedType
 from app.events.tickets import find_hidden_fields
 
 MAX_BYTES, MAX_ROWS = 20 * 1024 * 1024, 20_000
@@ -58,6 +58,8 @@ class TicketImportJson(TypedDict):
     chosen_types: list[str]
     created_minor: int
     undated: int
+    unpriced: list[UnpricedType]
+    assumed_sold: int
     cancelled_tickets: list[CancelledTicket]
     cancelled_admitted: int
     first_tickets: list[FirstTicket]
@@ -284,6 +286,8 @@ class _Report:
             "chosen_types": list(result.chosen_types),
             "created_minor": result.created_minor,
             "undated": result.undated,
+            "unpriced": list(result.unpriced),
+            "assumed_sold": result.assumed_sold,
             "cancelled_tickets": list(result.cancelled_tickets),
             "cancelled_admitted": result.cancelled_admitted,
             "first_tickets": list(result.first_tickets),

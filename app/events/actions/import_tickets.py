@@ -21,7 +21,13 @@ from app.events.capacity import capacity_use
 from app.events.models import Event, TicketImport, TicketType
 from app.events.search_words import key_of
 from app.events.ticket_files import SoldTicket
-from app.events.ticket_import_result import CancelledTicket, ImportResult, ImportSource, list_first_tickets
+from app.events.ticket_import_result import (
+    CancelledTicket,
+    ImportResult,
+    ImportSource,
+    UnpricedType,
+    list_first_tickets,
+)
 from app.events.timezones import to_instant
 
 MAX_LISTED = 50
@@ -166,6 +172,8 @@ def _import(
         raised_types=raised_types,
         created_minor=new_tickets.price_minor,
         undated=new_tickets.undated,
+        unpriced=[UnpricedType(**row) for row in session.execute(ticket_import_sql.LIST_UNPRICED).mappings()],
+        assumed_sold=sum(not ticket.has_status for ticket in tickets),
         cancelled_tickets=cancelled_tickets,
         cancelled_admitted=cancelled[0].all_admitted if cancelled else 0,
         new_type_names=[ticket_type.name for ticket_type in created_types],

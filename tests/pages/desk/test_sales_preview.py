@@ -74,3 +74,30 @@ def test_the_check_says_who_of_the_cancelled_has_entered(
     assert "1 guest of a cancelled ticket has entered." in page and page.count(" · Entered</li>") == 1
     page = upload(desk, path, HEADER + ROWS.replace("sold,two", "refunded,two")).text
     assert "1 cancelled ticket" in page and "has entered" not in page
+
+
+def test_the_check_says_which_price_and_state_count_without_their_columns(
+    organiser: Client, event: dict[str, Any], desk: Visitor, path: str
+) -> None:
+    state, price = "No column is the state: every row counts as sold.", "No column is the price."
+    page = upload(desk, path, UNDATED + "B3,Camping add-on,Nela,three\n").text
+    assert state in page and page.count(price) == 1
+    assert "N$\u00a0850.00 of the ticket type Weekend pass counts for each of 2 rows." in page
+    assert "N$\u00a0120.00 of the ticket type Camping add-on counts for 1 row." in page
+    assert price not in import_upload(desk) and state not in desk.page.text
+    page = upload(desk, path, UNDATED).text
+    assert price not in page and state in page, "tickets that are here keep their price, but not their state"
+    half = UNDATED.replace("B", "C").replace("secret\n", "secret,price,status\n")
+    half = half.replace("one\n", "four,850,sold\n").replace("two", "five,,")
+    page = upload(desk, path, half).text
+    assert price not in page and "Some new tickets have no price in the file." in page
+    assert "Weekend pass counts for 1 row." in page and "1 row has no state: it counts as sold." in page
+    page = upload(desk, path, HEADER + ROWS).text
+    assert "counts for" not in page and "no state" not in page and state not in page
+
+
+def test_a_column_that_the_format_does_not_read_is_not_the_price(desk: Visitor, path: str) -> None:
+    page = upload(desk, path, "reference,ticketType,Ticket price\nD1,Weekend pass,350\n")
+    assert "No column is the price." in page.text
+    page = desk.open(f"{page.request.path}/columns")
+    assert '<option value="price" selected>' in page.text

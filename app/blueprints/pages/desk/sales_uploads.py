@@ -30,9 +30,8 @@ from app.events.errors import ImportTooLarge, NotASpreadsheet
 from app.events.import_mappings import SALES, find_known_columns, find_types
 from app.events.queries import OwnEvent
 from app.events.search_words import key_of
-from app.events.ticket_column_names import suggest_mapping
 from app.events.ticket_layouts import REQUIRED_FIELDS
-from app.events.ticket_uploads import OwnUpload, complete_mapping, get_upload
+from app.events.ticket_uploads import OwnUpload, complete_mapping, get_upload, list_read_fields
 from app.web.access import may
 from app.web.fields import Text
 from app.web.schema import Query
@@ -153,7 +152,7 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
         {**it, "sold_at": it["sold_at"] and datetime.fromisoformat(it["sold_at"])}
         for it in result.get("first_tickets", ())
     ]
-    mapping = options.mapping or suggest_mapping(list(names))
+    fields = list_read_fields(upload)
     return render_desk(
         "desk/sales_upload.html",
         event=event,
@@ -167,8 +166,10 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
         ],
         chosen_types=_list_chosen_types(event, options, result.get("chosen_types", ())),
         new_types=_list_new_types(event, result),
-        has_no_codes="secret" not in mapping,
-        has_no_addresses="email" not in mapping,
+        has_no_codes="secret" not in fields,
+        has_no_addresses="email" not in fields,
+        has_no_prices=fields.isdisjoint(("price", "priceMinor")),
+        has_no_states="status" not in fields,
         format_label=FORMAT_LABELS[options.mapping and "mapping" or upload.format or "own"],
         errors=[
             (error["row"], name_column(error["column"], names), error["value"], describe_row_error(error))
