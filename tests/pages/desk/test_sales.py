@@ -174,10 +174,10 @@ def test_first_and_last_names_are_two_columns(desk: Visitor, path: str) -> None:
 
 def test_the_columns_of_the_last_import_are_suggested(desk: Visitor, path: str) -> None:
     page = upload(desk, path, OTHER)
-    assert "As in your last import" not in page.text
+    assert "The columns are as you chose them" not in page.text
     post(desk, page.request.path, **COLUMNS)
     page = upload(desk, path, OTHER.replace("007", "107"))
-    assert "As in your last import" in page.text
+    assert "The columns are as you chose them" in page.text
     assert [page.text.count(f'<option value="{field}" selected>') for field in COLUMNS.values() if field] == [
         1 for field in COLUMNS.values() if field
     ]
@@ -192,7 +192,7 @@ def test_the_columns_of_a_file_with_one_more_are_known_by_their_headings(
     chosen = {"columnA": "reference", "columnB": "ticketType", "columnC": "name", "columnD": "secret"}
     run_concurrently(4, lambda _: desk.press(form=1, **chosen))
     page = upload(desk, path, "Colour;SEAL;who;Mail;Serial;Kind\nred;8;Otto;o@example.com;8;Early Bird\n")
-    assert "Some columns are as in an earlier import." in page.text and list_choices(page) == {
+    assert "Some columns are as you chose them last time." in page.text and list_choices(page) == {
         "Colour": "",
         "SEAL": "secret",
         "who": "name",
@@ -210,11 +210,11 @@ def test_the_columns_of_a_file_with_one_more_are_known_by_their_headings(
         "Other": "",
     }
     page = upload(desk, path, sheet)
-    assert "As in your last import." in page.text and list_choices(page)["Seal"] == "secret"
+    assert "The columns are as you chose them last time." in page.text and list_choices(page)["Seal"] == "secret"
     account = create_owner("Namib Events")
     other = create_published_event(create_signed_in_client(client, account))
     page = upload(sign_in_browser(app, account), f"{EVENTS}/{other['id']}/sales", sheet.replace("Extra", "More"))
-    assert "earlier import" not in page.text and list_choices(page)["Seal"] == ""
+    assert "last time" not in page.text and list_choices(page)["Seal"] == ""
 
 
 def list_choices(page: TestResponse) -> dict[str, str]:

@@ -53,10 +53,10 @@ def test_columns_are_chosen_and_known_for_the_next_statement(desk: Visitor, even
     assert TITLE not in page.text and "Recorded before (1)" in page.text
     assert "Day: Booked · Amount, or money in: N$" in page.text
     page = upload(desk, event, write(fee), columns="choose")
-    assert TITLE in page.text and "As in your last import." in page.text
+    assert TITLE in page.text and "The columns are as you chose them last time." in page.text
     assert page.text.count('<option value="text" selected>') == 2
     page = upload(desk, event, write(fee, "N$,Booked,What,Balance"))
-    assert TITLE in page.text and "Some columns are as in an earlier import." in page.text
+    assert TITLE in page.text and "Some columns are as you chose them last time." in page.text
     assert_ledger_integrity()
 
 

@@ -178,22 +178,22 @@ def test_a_second_start_changes_nothing_and_a_check_of_another_file_starts_nothi
 
 def test_the_columns_of_the_last_import_are_remembered(app: Flask, stock: DeskStock, desk: Visitor) -> None:
     sheet = "Number;Item;Left;Ordered\n7;Lager;1;9\n"
-    assert "As in your last import" not in upload(desk, stock, sheet).text
+    assert "The columns are as you chose them" not in upload(desk, stock, sheet).text
     chosen = {"columnA": "sku", "columnB": "name", "columnC": "", "columnD": "onHand"}
     run_concurrently(8, lambda _: desk.press(form=1, **chosen, formKey=""))
     page = upload(desk, DeskStock(stock.owner), sheet.replace("7;Lager", "8;Stout"))
-    assert "As in your last import" in page.text and page.text.count('<option value="onHand" selected>') == 1
+    assert "The columns are as you chose them" in page.text and page.text.count('<option value="onHand" selected>') == 1
     assert page.text.index('<option value="onHand" selected>') > page.text.index('name="columnD"')
     desk.send(form=1, columnA="sku", columnB="name", columnC="onHand", columnD="")
     page = upload(desk, stock, sheet)
     assert page.text.index('<option value="onHand" selected>') < page.text.index('name="columnD"'), (
         "the last choice wins"
     )
-    assert "As in your last import" not in upload(desk, stock, sheet.replace("Left", "Rest")).text
+    assert "The columns are as you chose them" not in upload(desk, stock, sheet.replace("Left", "Rest")).text
     other = create_owner("Namib Events")
     other_stock = DeskStock(create_signed_in_client(stock.owner, other))
     page = upload(sign_in_browser(app, other), other_stock, sheet)
-    assert "What are the columns?" in page.text and "As in your last import" not in page.text
+    assert "What are the columns?" in page.text and "The columns are as you chose them" not in page.text
 
 
 def test_the_columns_of_others_are_not_there(stock: DeskStock, desk: Visitor) -> None:

@@ -101,8 +101,8 @@ class ColumnForm:
 def describe_known(columns: Mapping[str, str], *, is_same: bool) -> str:
     """What the form says about columns that are known from earlier files; `is_same` if one had just these."""
     if is_same:
-        return gettext("As in your last import.")
-    return gettext("Some columns are as in an earlier import. Look at the others.") if columns else ""
+        return gettext("The columns are as you chose them last time.")
+    return gettext("Some columns are as you chose them last time. Look at the others.") if columns else ""
 
 
 def _build_letters(number: int) -> str:
