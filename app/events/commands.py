@@ -18,6 +18,7 @@ from app.events.actions.import_tickets import import_tickets
 from app.events.ticket_files import ParsedFile, parse_sheet
 from app.events.ticket_import_result import ImportResult, ImportSource
 from app.events.ticket_import_sql import PATIENCE
+from app.events.ticket_layouts import WORD_MEANINGS
 
 tickets = AppGroup("tickets", help="Tickets sold elsewhere.")
 
@@ -34,6 +35,7 @@ def register(app: Flask) -> None:
 @click.option("--allow-oversell", is_flag=True, help="Book more than the total; the surplus counts as oversold.")
 @click.option("--raise-totals", is_flag=True, help="Give a ticket type with too few places as many as are sold.")
 @click.option("--mapping", "mapped_columns", multiple=True, metavar="FIELD=COLUMN", help="The column of a field.")
+@click.option("--status-word", "status_words", multiple=True, metavar="WORD=MEANING", help="What a status means.")
 @click.option("--dry-run", is_flag=True, help="Check everything, write nothing.")
 def import_command(
     file: Path,
@@ -42,17 +44,23 @@ def import_command(
     allow_oversell: bool,
     raise_totals: bool,
     mapped_columns: tuple[str, ...],
+    status_words: tuple[str, ...],
     dry_run: bool,
 ) -> None:
     """Book the tickets in FILE: own columns, pretix order positions or Eventbrite attendees.
 
     Other files need --mapping reference=… --mapping ticketType=…, and so on for each field.
 
+    MEANING is sold, cancelled, refunded, or omitted: rows with that word are left out.
+
     Importing the same file again changes nothing. With any error nothing is written, and the exit code is 1.
     """
     try:
         content = file.read_bytes()
-        parsed = _parse_with_progress(read_sheet(content), _parse_mapping(mapped_columns))
+        mapping, meanings = _parse_pairs(mapped_columns, "--mapping"), _parse_pairs(status_words, "--status-word")
+        if not set(meanings.values()) <= set(WORD_MEANINGS):
+            raise click.BadParameter(f"meanings are {', '.join(WORD_MEANINGS)}", param_hint="--status-word")
+        parsed = _parse_with_progress(read_sheet(content), mapping, meanings)
         if parsed.errors:
             raise Rejected(parsed.errors)
         if not is_id(event_id):
@@ -76,16 +84,16 @@ def import_command(
     click.echo(_describe_import(result, parsed, dry_run))
 
 
-def _parse_mapping(mapped_columns: tuple[str, ...]) -> dict[str, str]:
-    parts = [text.partition("=") for text in mapped_columns]
+def _parse_pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
+    parts = [text.partition("=") for text in texts]
     if any(not equals for _, equals, _ in parts):
-        raise click.BadParameter("must be FIELD=COLUMN", param_hint="--mapping")
-    return {field.strip(): column for field, _, column in parts}
+        raise click.BadParameter("must be two texts with = between them", param_hint=option)
+    return {name.strip(): value for name, _, value in parts}
 
 
-def _parse_with_progress(sheet: Sheet, mapping: dict[str, str]) -> ParsedFile:
+def _parse_with_progress(sheet: Sheet, mapping: dict[str, str], meanings: dict[str, str]) -> ParsedFile:
     with show_progress("Reading", sheet.rows) as rows:
-        return parse_sheet(sheet, rows, mapping=mapping)
+        return parse_sheet(sheet, rows, mapping=mapping, status_words=meanings)
 
 
 def _describe_import(result: ImportResult, parsed: ParsedFile, dry_run: bool) -> str:

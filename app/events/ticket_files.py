@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 
@@ -12,10 +12,11 @@ from app.core.spreadsheet import Row, RowError, Sheet, column_key, repeated
 from app.core.spreadsheet_cells import BadCell
 from app.core.text_normalization import clean_name
 from app.events.search_words import key_of
-from app.events.ticket_layouts import Layout, build_layout, find_layout
+from app.events.ticket_layouts import FREE_WORDS, OMITTED, Layout, build_layout, find_layout
 
 T = TypeVar("T")
 DAY_LENGTH = len("22.09.2026")
+MAX_WORD_LENGTH = 100
 
 
 class SoldTicket(NamedTuple):
@@ -43,6 +44,8 @@ class SoldTicket(NamedTuple):
 class ParsedFile:
     """The layout, the tickets and the problems of a file, and how many rows were read, also of each ticket type.
 
+    `unknown_statuses` and `chosen_statuses` count the rows of words for a status that are not known, or that the caller
+    explained; `omitted` are the rows of words that leave them out, which are counted nowhere else.
     `wrong_references` and `wrong_secrets` are of rows with problems, so other rows that have them are doubtful too.
     """
 
@@ -53,6 +56,9 @@ class ParsedFile:
     wrong_references: set[str] = field(default_factory=set)
     wrong_secrets: set[str | None] = field(default_factory=set)
     rows_by_type: Counter[str] = field(default_factory=Counter)
+    unknown_statuses: Counter[str] = field(default_factory=Counter)
+    chosen_statuses: Counter[str] = field(default_factory=Counter)
+    omitted: int = 0
 
     def list_correct_tickets(self) -> list[SoldTicket]:
         """The tickets of the rows without problems, whose number and code no row with a problem has."""
@@ -69,13 +75,16 @@ def parse_sheet(
     *,
     mapping: Mapping[str, str] | None = None,
     format: str | None = None,
+    status_words: Mapping[str, str] | None = None,
 ) -> ParsedFile:
     """The tickets of a sheet; `rows` may be the sheet's own wrapped in a progress bar.
 
     `mapping` has the column of each field, `format` is pretix, eventbrite or own; without both the columns decide.
-    Raises NotASheet.
+    `status_words` has the meaning of words in the column of the status, one of WORD_MEANINGS. Raises NotASheet.
     """
     layout = build_layout(sheet.header, mapping) if mapping else find_layout(sheet.header, format)
+    words = {word.casefold(): meaning for word, meaning in (status_words or {}).items()}
+    layout = replace(layout, statuses={**layout.statuses, **words})
     parsed = ParsedFile(layout, [], _check_header(sheet, layout))
     if parsed.errors:
         return parsed
@@ -84,6 +93,14 @@ def parse_sheet(
     columns = [(column_key(name), name) for name in sheet.header]
     for row in sheet.rows if rows is None else rows:
         parser = _RowParser(layout, columns, sheet.delimiter, row, parsed.errors)
+        word = parser.read_cell("status")
+        if word.casefold() in words:
+            parsed.chosen_statuses[word] += 1
+        if (status := layout.find_status(word)) == OMITTED:
+            parsed.omitted += 1
+            continue
+        if status is None and 0 < len(word) <= MAX_WORD_LENGTH:
+            parsed.unknown_statuses[word] += 1
         ticket = parser.parse()
         parsed.row_count += 1
         parsed.rows_by_type[key_of(parser.read_cell("ticket_type"))] += 1
@@ -160,18 +177,16 @@ class _RowParser:
             self.read_cell("price"),
             lambda cell: spreadsheet_cells.parse_cents(cell, decimal_comma=self.decimal_comma),
         )
-        return price if cents is None else cents
+        known_price = price if cents is None else cents
+        is_free = known_price is None and self.read_cell("status").casefold() in FREE_WORDS
+        return 0 if is_free else known_price
 
     def _parse_status(self) -> str:
-        word = self.read_cell("status").casefold()
-        if not word and self.layout.default_status:
-            return self.layout.default_status
-        status = self.layout.statuses.get(word, self.layout.other_statuses.get(word))
+        word = self.read_cell("status")
+        status = self.layout.find_status(word)
         if status is None:
-            known = ", ".join(status for status in self.layout.statuses if len(status) > 1)
-            self._add_error(
-                self.column_name("status"), "unknown_value", f"Must be one of: {known}.", self.read_cell("status")
-            )
+            message = "Not a known word; --status-word (statusWords) says what it means."
+            self._add_error(self.column_name("status"), "unknown_value", message, word)
         return status or ""
 
     def _parse_required(self, field: str, cell: str, max_length: int) -> str:

@@ -23,7 +23,10 @@ class Layout:
     statuses: Mapping[str, str]
     joined: Mapping[str, Callable[[Cells], str]] = field(default_factory=dict)
     default_status: str | None = None
-    other_statuses: Mapping[str, str] = field(default_factory=dict)
+
+    def find_status(self, word: str) -> str | None:
+        """What a word in the column of the status means; None for a word that is not known."""
+        return self.statuses.get(word.casefold()) if word else self.default_status
 
     def read_cell(self, field: str, cells: Cells) -> str:
         """The cell of the field, or the text that is joined from several cells; empty when the file has none."""
@@ -43,6 +46,9 @@ def _join_names(cells: Cells, *columns: str) -> str:
 
 
 SOLD, CANCELLED, REFUNDED = "sold", "cancelled", "refunded"
+OMITTED = "omitted"
+"""What a word means whose rows are left out."""
+WORD_MEANINGS = (SOLD, CANCELLED, REFUNDED, OMITTED)
 OWN = Layout(
     format="own",
     name="own columns",
@@ -134,9 +140,15 @@ EVENTBRITE = Layout(
     },
     joined={"name": lambda cells: _join_names(cells, "firstname", "lastname")},
 )
+FREE_WORDS = ("complimentary", "comp", "free", "gratis", "kostenlos", "freikarte", "freiticket", "vrykaartjie")
+"""A ticket with one of these words as its status costs nothing if the file has no price of it."""
 OTHER_STATUSES = {
     **dict.fromkeys(("valid", "active", "confirmed", "complete", "completed", "bezahlt", "gültig", "verkauft"), SOLD),
     **dict.fromkeys(("bestätigt", "eingecheckt", "betaal", "verkoop", "geldig", "bevestig"), SOLD),
+    **dict.fromkeys(("aktiv", "abgeschlossen", "aktief", "voltooi", "approved", "successful", "issued", "used"), SOLD),
+    **dict.fromkeys(("processing", "redeemed", "scanned", *FREE_WORDS), SOLD),
+    **dict.fromkeys(("on hold", "on-hold", "pending payment", "failed", "declined", "not paid"), CANCELLED),
+    **dict.fromkeys(("fehlgeschlagen", "nicht bezahlt", "misluk", "nie betaal nie"), CANCELLED),
     **dict.fromkeys(("void", "voided", "unpaid", "open", "storniert", "offen", "unbezahlt", "ausstehend"), CANCELLED),
     **dict.fromkeys(("abgelaufen", "gekanselleer", "onbetaal", "oop", "verval"), CANCELLED),
     **dict.fromkeys(("refund", "erstattet", "rückerstattet", "terugbetaal"), REFUNDED),
@@ -206,6 +218,5 @@ def build_layout(header: list[str], mapping: Mapping[str, str]) -> Layout:
         name="mapped columns",
         columns={**dict.fromkeys(FIELDS.values(), ()), **keys, "name": names},
         joined={"name": lambda cells: _join_names(cells, *names)},
-        statuses={word: status for layout in LAYOUTS for word, status in layout.statuses.items()},
-        other_statuses=OTHER_STATUSES,
+        statuses={**OTHER_STATUSES, **{word: status for layout in LAYOUTS for word, status in layout.statuses.items()}},
     )

@@ -14,7 +14,11 @@ MAX_MAPPING_LENGTH, MAX_COLUMN_LENGTH = 10_000, 200
 
 
 class TextMapping(BaseField):
-    """A JSON object in a text: a text for each name."""
+    """A JSON object in a text: a text for each name, with `texts` one of these."""
+
+    def __init__(self, *, texts: Collection[str] = (), **kwargs: Unpack[FieldOptions]) -> None:
+        super().__init__(**kwargs)
+        self.texts = texts
 
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> dict[str, str]:
         try:
@@ -27,6 +31,8 @@ class TextMapping(BaseField):
             raise field_error("invalid_type", "Must be a JSON object with a text for each name.")
         if any(CONTROL.search(text) for text in mapping.values()):
             raise field_error("invalid_characters", "Control characters are not allowed.")
+        if self.texts and not set(mapping.values()) <= set(self.texts):
+            raise field_error("unknown_value", f"Each text must be one of: {', '.join(self.texts)}.")
         return mapping
 
 

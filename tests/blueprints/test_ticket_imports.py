@@ -282,7 +282,7 @@ def test_columns_and_states_of_other_sellers_are_known() -> None:
         "secret": "Barcode-Inhalt",
     }
     layout = build_layout(["No", "Kind"], {"reference": "No", "ticketType": "Kind"})
-    words = {word: layout.other_statuses[word] for word in ("bezahlt", "storniert", "erstattet", "gekanselleer")}
+    words = {word: layout.statuses[word] for word in ("bezahlt", "storniert", "erstattet", "gekanselleer")}
     assert words == {"bezahlt": "sold", "storniert": "cancelled", "erstattet": "refunded", "gekanselleer": "cancelled"}
     assert suggest_mapping(["Ticket"]) == {"ticketType": "Ticket"}
     known = suggest_mapping(["Booking reference", "Ticket", "Buyer", "Mail", "Paid", "When"])
@@ -380,3 +380,40 @@ def test_a_dry_run_tells_what_counts_without_price_and_status(owner: Client, pat
     assert data(send(owner, path, content))["created"] == 2
     again = data(send(owner, path, content, dryRun="true"))
     assert (again["unpriced"], again["assumedSold"]) == ([], 1)
+
+
+def test_words_for_a_status_are_explained(owner: Client, path: str) -> None:
+    content = "No;Kind;State\n1;Weekend pass;Sponsor\n2;Weekend pass;SPONSOR\n3;Nonsense;Test\n4;Weekend pass;comp\n"
+    options = {"mapping": json.dumps({"reference": "No", "ticketType": "Kind", "status": "State"})}
+    result = data(send(owner, path, content, dryRun="true", mode="partial", **options))
+    assert result["unknownStatuses"] == [{"word": word, "rows": 1} for word in ("Sponsor", "SPONSOR", "Test")]
+    assert (result["created"], result["wrongRows"], result["errorCount"]) == (1, 3, 3)
+    assert {error["code"] for error in result["errors"]} == {"unknown_value"}
+    options["statusWords"] = json.dumps({"sponsor": "sold", "Test": "omitted", "comp": "cancelled"})
+    result = data(send(owner, path, content, **options))
+    assert (result["created"], result["skipped"], result["omitted"], result["wrongRows"]) == (2, 1, 1, 0)
+    assert result["errors"] == [] and result["unknownStatuses"] == [] and count_tickets() == 2
+    for wrong in (json.dumps({"Test": "maybe"}), json.dumps({"Test": None}), "[]"):
+        assert read_error(send(owner, path, content, **{**options, "statusWords": wrong}))[0] == 422, wrong
+
+
+def test_every_format_takes_words_for_a_status(owner: Client, path: str) -> None:
+    content = "reference,ticketType,status\nA1,Weekend pass,paid\n"
+    assert send(owner, path, content).status_code == 422
+    assert data(send(owner, path, content, statusWords='{"Paid": "sold"}'))["created"] == 1
+
+
+def test_only_the_most_frequent_unknown_words_are_listed(owner: Client, path: str) -> None:
+    rows = "".join(f"A{number},Weekend pass,word {number}\n" for number in range(30))
+    content = f"reference,ticketType,status\n{rows}B1,Weekend pass,word 29\nB2,Weekend pass,{'x' * 101}\n"
+    result = data(send(owner, path, content, dryRun="true"))
+    assert len(result["unknownStatuses"]) == 20 and result["errorCount"] == 32
+    assert result["unknownStatuses"][0] == {"word": "word 29", "rows": 2}
+
+
+@pytest.mark.parametrize("word", ["Complimentary", "comp", "FREE", "Gratis", "kostenlos", "Freikarte"])
+def test_a_free_ticket_is_sold_for_nothing(owner: Client, path: str, word: str) -> None:
+    content = f"No;Kind;State\n1;Weekend pass;{word}\n"
+    mapping = json.dumps({"reference": "No", "ticketType": "Kind", "status": "State"})
+    result = data(send(owner, path, content, mapping=mapping))
+    assert (result["created"], result["createdMinor"], result["unpriced"]) == (1, 0, [])

@@ -283,3 +283,11 @@ def test_concurrent_imports_book_every_ticket_once(app: Flask, event: dict[str, 
     assert sorted(result.created for result in results) == [0, 0, 0, 282] and count_tickets() == 282
     assert sorted(result.unchanged for result in results) == [0, 282, 282, 282]
     assert_books_agree()
+
+
+def test_a_word_for_a_status_is_explained(run: Run) -> None:
+    content = "reference,ticketType,status\nA1,Weekend pass,Sponsor\nA2,Weekend pass,Test\n"
+    assert "--status-word (statusWords) says what it means." in run(content).output
+    assert "meanings are sold" in run(content, "--status-word", "Sponsor=maybe").output and count_tickets() == 0
+    result = run(content, "--status-word", "sponsor=sold", "--status-word", "Test=omitted")
+    assert result.exit_code == 0 and count_tickets() == 1, result.output

@@ -3,7 +3,7 @@
 from marshmallow import fields
 
 from app.events.ticket_imports import STATES, UNDO_ERRORS
-from app.events.ticket_layouts import FIELDS, FORMATS, REQUIRED_FIELDS
+from app.events.ticket_layouts import FIELDS, FORMATS, REQUIRED_FIELDS, WORD_MEANINGS
 from app.events.tickets import STATUSES
 from app.web.fields import Boolean, Choice, File, Id, List, Nested, Text, TimeField, WholeNumber
 from app.web.mapping_fields import ColumnMapping, TextMapping
@@ -30,6 +30,15 @@ class TicketImportBody(Multipart):
             "example": '{"Early Bird": "6740f1c2a1b2c3d4e5f60718"}',
         }
     )
+    status_words = TextMapping(
+        texts=WORD_MEANINGS,
+        metadata={
+            "type": "string",
+            "description": "JSON: what words in the column of the status mean, before what the service knows: "
+            f"{', '.join(WORD_MEANINGS)}; rows of the last are left out",
+            "example": '{"Sponsor": "sold", "Test": "omitted"}',
+        },
+    )
     mode = Choice(
         "atomic",
         "partial",
@@ -53,6 +62,13 @@ class UnknownType(Schema):
 
     name = fields.String(required=True, metadata={"example": "Early Bird"})
     rows = WholeNumber(required=True, metadata={"description": "how many rows have it", "example": 12})
+
+
+class UnknownStatus(Schema):
+    """A word in the column of the status that is not known."""
+
+    word = fields.String(required=True, metadata={"description": "as the file has it", "example": "Sponsor"})
+    rows = WholeNumber(required=True, metadata={"description": "how many rows have it", "example": 3})
 
 
 class UnpricedType(Schema):
@@ -173,6 +189,14 @@ class TicketImportData(Schema):
         required=True,
         metadata={"description": "of a dry run or mode partial: what ticketTypes may map"},
     )
+    unknown_statuses = List(
+        Nested(UnknownStatus),
+        required=True,
+        metadata={
+            "description": "of a dry run or mode partial: what statusWords may explain, the twenty most frequent"
+        },
+    )
+    omitted = WholeNumber(required=True, metadata={"description": "rows that statusWords leaves out", "example": 0})
     warnings = List(
         fields.String(metadata={"example": "41 sold and 60 allocated are 1 more than the capacity of 100."}),
         required=True,

@@ -23,6 +23,7 @@ from app.events.tickets import find_hidden_fields
 
 MAX_BYTES, MAX_ROWS = 20 * 1024 * 1024, 20_000
 MAX_RETURNED_ERRORS = 1000
+MAX_UNKNOWN_STATUSES = 20
 MAX_ATTEMPTS = 10
 """Without wrong rows other rows can be wrong, for example when a code is not free then. More rounds are not tried."""
 FILE_CODES = frozenset({"sold_out"})
@@ -35,6 +36,13 @@ class UnknownTypeJson(TypedDict):
     """A name of the file that is no ticket type of the event, and how many rows have it."""
 
     name: str
+    rows: int
+
+
+class UnknownStatusJson(TypedDict):
+    """A word in the column of the status that is not known, and how many rows have it."""
+
+    word: str
     rows: int
 
 
@@ -66,13 +74,16 @@ class TicketImportJson(TypedDict):
     new_type_names: list[str]
     new_type_totals: list[int]
     unknown_types: list[UnknownTypeJson]
+    unknown_statuses: list[UnknownStatusJson]
+    chosen_statuses: list[str]
+    omitted: int
     errors: list[dict[str, object]]
     error_count: int
 
 
 class FileOptions(NamedTuple):
     """How a file is read and booked. `ticket_types` has the ids of ticket types by their names in the file, `new_types` the names
-    that become new ones; `create_types` makes all that the event lacks.
+    that become new ones; `create_types` makes all that the event lacks. `status_words` has what words for a status mean.
 
     With `partial` the rows that have errors are left out; without it nothing is imported if there is one.
     """
@@ -81,6 +92,7 @@ class FileOptions(NamedTuple):
     format: str | None = None
     ticket_types: Mapping[str, str] | None = None
     new_types: Sequence[str] = ()
+    status_words: Mapping[str, str] | None = None
     create_types: bool = False
     allow_oversell: bool = False
     raise_totals: bool = False
@@ -165,7 +177,13 @@ def import_data(
     with reading(data, max_bytes=max_bytes, max_rows=max_rows):
         sheet, rows = open_sheet(data, max_rows=max_rows)
         counted_rows = rows if steps.on_rows is None else _count_rows(rows, steps.on_rows)
-        parsed = parse_sheet(sheet, counted_rows, mapping=options.mapping, format=options.format)
+        parsed = parse_sheet(
+            sheet,
+            counted_rows,
+            mapping=options.mapping,
+            format=options.format,
+            status_words=options.status_words,
+        )
     source = ImportSource(
         clean_file_name(file_name or ""), parsed.layout.format, hashlib.sha256(data).hexdigest(), imported_by
     )
@@ -192,7 +210,7 @@ def _book_rows(
     """Books all rows or none, or with `partial` the correct ones: those that an import without the others accepts."""
     tickets = parsed.list_correct_tickets() if options.partial else parsed.tickets
     errors = sorted([*parsed.errors, *_list_left_out(parsed, tickets)], key=lambda error: error.row)
-    report = _Report(parsed.layout.format, errors)
+    report = _Report(parsed, errors)
     if report.errors and not (options.partial and tickets):
         return report.serialize()
 
@@ -258,7 +276,7 @@ def _count_rows(rows: Iterable[Row], on_rows: Callable[[int], None]) -> Iterator
 class _Report:
     """The errors that an import has found so far, and the names in the file that are no ticket types."""
 
-    format: str
+    parsed: ParsedFile
     errors: list[RowError]
     unknown_types: dict[str, int] = field(default_factory=dict)
 
@@ -273,7 +291,7 @@ class _Report:
         """Return the result of an import with the errors, for a response."""
         return {
             "import_id": result.import_id,
-            "format": self.format,
+            "format": self.parsed.layout.format,
             "created": result.created,
             "updated": result.updated,
             "unchanged": result.unchanged,
@@ -294,6 +312,12 @@ class _Report:
             "new_type_names": list(result.new_type_names),
             "new_type_totals": list(result.new_type_totals),
             "unknown_types": [{"name": name, "rows": count} for name, count in self.unknown_types.items()],
+            "unknown_statuses": [
+                {"word": word, "rows": count}
+                for word, count in self.parsed.unknown_statuses.most_common(MAX_UNKNOWN_STATUSES)
+            ],
+            "chosen_statuses": list(self.parsed.chosen_statuses),
+            "omitted": self.parsed.omitted,
             "errors": [error._asdict() for error in self.errors[:MAX_RETURNED_ERRORS]],
             "error_count": len(self.errors),
         }

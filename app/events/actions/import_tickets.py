@@ -147,6 +147,10 @@ def _import(
         CancelledTicket(reference=row.reference, name=row.name, secret=row.secret, admitted=row.admitted)
         for row in cancelled
     ]
+    unpriced = [
+        UnpricedType(ticket_type=row.ticket_type, price_minor=row.price_minor, tickets=row.tickets)
+        for row in session.execute(ticket_import_sql.LIST_UNPRICED)
+    ]
     import_id = _add_import(session, event_id, source, counts, list(new_type_ids.values()))
     # Writing many tickets takes long, so it comes before the locks that blocks and claims wait for.
     if not dry_run:
@@ -172,7 +176,7 @@ def _import(
         raised_types=raised_types,
         created_minor=new_tickets.price_minor,
         undated=new_tickets.undated,
-        unpriced=[UnpricedType(**row) for row in session.execute(ticket_import_sql.LIST_UNPRICED).mappings()],
+        unpriced=unpriced,
         assumed_sold=sum(not ticket.has_status for ticket in tickets),
         cancelled_tickets=cancelled_tickets,
         cancelled_admitted=cancelled[0].all_admitted if cancelled else 0,

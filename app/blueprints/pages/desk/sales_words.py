@@ -37,7 +37,6 @@ FIELD_LABELS = {
 }
 assert FIELD_LABELS.keys() == FIELDS.keys()
 ERROR_WORDS = {
-    "unknown_value": lazy_gettext("We do not know this word. Correct it in the file."),
     "ends_before_start": lazy_gettext("The ticket would end before it begins."),
     "wrong_currency": lazy_gettext("The price must be in Namibia dollars (NAD)."),
 }
@@ -52,7 +51,6 @@ UNDO_WORDS = {
     ),
 }
 SENTENCES = {
-    "Must be one of: %(words)s.": mark_for_translation("Must be one of: %(words)s."),
     "Must have at most %(max)s characters.": mark_for_translation("Must have at most %(max)s characters."),
     "Row %(row)s has the same %(column)s.": mark_for_translation("Row %(row)s has the same value."),
     "The ticket %(reference)s of this event has this secret.": mark_for_translation(
@@ -84,11 +82,14 @@ _FOR_PROGRAMS = re.compile(r"[;.] --\S+ \(\w+\).*$")
 
 def describe_row_error(error: Mapping[str, Any]) -> str:
     """What is wrong with a cell, in the words of an organiser."""
-    if error["code"] == "unknown_value" and error["column"] == "ticketType":
-        return gettext("The event has no such ticket type.")
+    if error["code"] == "unknown_value":
+        is_type = error["column"] == "ticketType"
+        return (
+            gettext("The event has no such ticket type.")
+            if is_type
+            else gettext("We do not know this word. Correct it in the file.")
+        )
     message = _FOR_PROGRAMS.sub(".", error["message"])
-    if error["code"] == "unknown_value" and message.startswith("Must be one of"):
-        return translate_sentence(message)
     words = ERROR_WORDS.get(error["code"]) if error["column"] in FIELDS else None
     return str(words or translate_sentence(message))
 
