@@ -15,7 +15,7 @@ from app.core.spreadsheet import column_key
 from app.events.models import Event
 from app.events.queries import OwnEvent
 
-SALES, STOCK, STATEMENT, TYPES = "sales", "stock", "statement", "types"
+SALES, STOCK, STATEMENT, TYPES, STATUSES = "sales", "stock", "statement", "types", "statuses"
 MAX_RECENT = 20
 """Of so many files, the latest, the columns of a file with other headings are known."""
 
@@ -23,7 +23,8 @@ MAX_RECENT = 20
 class ImportMapping(Base):
     """The column of each field, for files of a kind whose column names have this digest (SHA-256).
 
-    Of the kind `types` it is the ticket type of each name in the files of the event whose id has this digest.
+    Of the kinds `types` and `statuses` it is the ticket type of each name, and the meaning of each word for the status, in the
+    files of the event whose id has this digest.
     """
 
     __tablename__ = "import_mapping"
@@ -99,11 +100,16 @@ def find_known_columns(event_id: str, kind: str, columns: Sequence[str]) -> tupl
     return known, False
 
 
-def remember_types(session: ReadOrWriteSession, event_id: str, choices: Mapping[str, str | None]) -> None:
-    """Keep the ids of ticket types by their names in a file for the next file of an event; forget names without one."""
-    forgotten = literal([name for name, id in choices.items() if id is None], ARRAY(Text))
-    chosen = {name: id for name, id in choices.items() if id is not None}
-    _save(session, event_id, TYPES, [event_id], chosen, lambda kept, new: kept.op("-")(forgotten).op("||")(new))
+def remember_choices(
+    session: ReadOrWriteSession, event_id: str, kind: str, choices: Mapping[str, str | None] | Mapping[str, str]
+) -> None:
+    """Keep what names or words in a file are for the next file of an event; forget those that are None.
+
+    `kind` is TYPES, with ids of ticket types, or STATUSES, with meanings.
+    """
+    forgotten = literal([name for name, choice in choices.items() if choice is None], ARRAY(Text))
+    chosen = {name: choice for name, choice in choices.items() if choice is not None}
+    _save(session, event_id, kind, [event_id], chosen, lambda kept, new: kept.op("-")(forgotten).op("||")(new))
 
 
 def find_types(event: OwnEvent) -> dict[str, str]:
@@ -111,6 +117,11 @@ def find_types(event: OwnEvent) -> dict[str, str]:
     known = {ticket_type.id for ticket_type in event.ticket_types}
     kept = find_mapping(event.id, TYPES, [event.id]) or {}
     return {name: id for name, id in kept.items() if id in known}
+
+
+def find_status_words(event_id: str) -> dict[str, str]:
+    """Return the kept meanings of words for the status in files of an event. The caller has checked the access to it."""
+    return find_mapping(event_id, STATUSES, [event_id]) or {}
 
 
 def _hash_columns(columns: Sequence[str]) -> bytes:

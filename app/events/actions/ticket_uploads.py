@@ -27,7 +27,15 @@ from app.events.actions.import_ticket_file import (
     reading,
 )
 from app.events.errors import NotASpreadsheet
-from app.events.import_mappings import SALES, find_types, remember_mapping, remember_types
+from app.events.import_mappings import (
+    SALES,
+    STATUSES,
+    TYPES,
+    find_status_words,
+    find_types,
+    remember_choices,
+    remember_mapping,
+)
 from app.events.ticket_import_sql import PATIENCE
 from app.events.ticket_layouts import build_layout
 from app.events.ticket_upload_models import TicketUpload
@@ -72,7 +80,7 @@ def keep_upload(caller: Caller, event_id: str, data: bytes, file_name: str) -> s
             rows=row_count,
             sample=build_sample(sheet.header, first_rows),
             format=find_format(sheet.header),
-            options={"ticket_types": find_types(event)},
+            options={"ticket_types": find_types(event), "status_words": find_status_words(event.id)},
         )
         session.add(upload)
         session.flush()
@@ -85,10 +93,12 @@ def process_upload(
     upload_id: str,
     options: FileOptions,
     *,
-    choices: Mapping[str, str | None] | None = None,
+    types: Mapping[str, str | None] | None = None,
+    words: Mapping[str, str] | None = None,
 ) -> None:
-    """Check or import an upload; its `result` says what happened. A large one is left to a job. `choices` are kept for the next
-    file: the ids of ticket types by names in the file, None for a name that becomes a new one.
+    """Check or import an upload; its `result` says what happened. A large one is left to a job. What was chosen is kept for the
+    next file: `types` has ids of ticket types by names in the file, None for a name that becomes a new one, `words` the meanings
+    of words for the status.
 
     Nothing happens while a job works on it, and after it was imported. Raises NotFound, NotASpreadsheet,
     ValidationFailed.
@@ -112,8 +122,10 @@ def process_upload(
             return
         if options.mapping:
             remember_mapping(session, event_id, SALES, [column["name"] for column in upload.sample], options.mapping)
-        if choices:
-            remember_types(session, event_id, choices)
+        if types:
+            remember_choices(session, event_id, TYPES, types)
+        if words:
+            remember_choices(session, event_id, STATUSES, words)
         if is_large:
             enqueue("events.import_upload", upload_id=upload.id)
     if not is_large:

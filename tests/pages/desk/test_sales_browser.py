@@ -78,10 +78,10 @@ def test_columns_types_and_errors(app: Flask, client: Client, address: str, chro
         page.get_by_role("button", name="Check the file").click()
         view.check("types")
         page.get_by_label("Early Bird").select_option("Weekend pass")
-        page.get_by_role("button", name="Check with these ticket types").click()
+        page.get_by_role("button", name="Check with these choices").click()
         expect(page.get_by_text("Nothing is imported yet.")).to_be_visible()
         page.get_by_role("link", name="Take another file").click()
-        content = HEADER + ROWS + "A3,Weekend pass,,nobody,8.5.0,yesterday,lent,three\n"
+        content = HEADER + ROWS + "A3,Weekend pass,,nobody,8.5.0,yesterday,sold,three\n"
         page.get_by_label("File with the tickets").set_input_files(as_file(content))
         page.get_by_role("button", name="Check the file").click()
         view.check("errors")

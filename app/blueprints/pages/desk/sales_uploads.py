@@ -1,6 +1,6 @@
 """Importing sales: a file is uploaded, its columns are chosen if need be, it is checked, and then imported."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,18 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_WRITE
 from app.blueprints.pages.desk.column_form import ColumnForm, describe_known
 from app.blueprints.pages.desk.sales import MAX_UPLOAD_BYTES, blueprint
+from app.blueprints.pages.desk.sales_choices import (
+    MEANING_LABELS,
+    NO_CHOICES,
+    Choices,
+    list_chosen_types,
+    list_chosen_words,
+    list_new_types,
+    list_problems,
+    list_unknown_names,
+    list_unknown_words,
+    read_choices,
+)
 from app.blueprints.pages.desk.sales_words import (
     FIELD_LABELS,
     FORMAT_LABELS,
@@ -21,15 +33,14 @@ from app.blueprints.pages.desk.sales_words import (
 from app.blueprints.pages.desk.shell import render_desk, render_desk_form, send_back
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.blueprints.pages.rendering import FOR_PROGRAMS
-from app.core.errors import AppError, NotFound, ValidationFailed
+from app.core.errors import AppError, ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.actions import ticket_uploads as actions
 from app.events.actions.import_ticket_file import FileOptions, mask_result
 from app.events.errors import ImportTooLarge, NotASpreadsheet
-from app.events.import_mappings import SALES, find_known_columns, find_types
+from app.events.import_mappings import SALES, find_known_columns, find_status_words, find_types
 from app.events.queries import OwnEvent
-from app.events.search_words import key_of
 from app.events.ticket_layouts import REQUIRED_FIELDS
 from app.events.ticket_uploads import OwnUpload, complete_mapping, get_upload, list_read_fields
 from app.web.access import may
@@ -40,8 +51,6 @@ IMPORT = may(EVENTS_WRITE).with_verified_email()
 FILE_TYPES = ".csv,.txt,.xlsx,text/csv"
 MAX_SHOWN_ERRORS = 100
 MANY_REPEATS = 2
-UNKNOWN_TYPE = ("unknown_value", "ticketType")
-NEW_TYPE = "new"
 NUMBER_AND_CODE = "numberAndCode"
 """The meaning of a column that is both: many shops print the number of the ticket as its barcode."""
 OPTION_LABELS = {
@@ -133,7 +142,9 @@ def save_columns(caller: Caller, event_id: str, upload_id: str) -> ResponseRetur
     form = COLUMNS.build(upload.sample).from_request()
     try:
         mapping = COLUMNS.read_mapping(form, upload.sample)
-        options = _load_options(event, upload)._replace(mapping=mapping, ticket_types=find_types(event), new_types=[])
+        options = _load_options(event, upload)._replace(
+            mapping=mapping, ticket_types=find_types(event), new_types=[], status_words=find_status_words(event.id)
+        )
         return _process(caller, event_id, upload_id, _as_check(options))
     except FORM_ERRORS as error:
         return _render_columns(event, upload, form.with_error(error))
@@ -147,7 +158,7 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
     result = mask_result(caller, event, upload.result) if upload.result else {}
     if not (upload.format or options.mapping):
         return redirect(url_for("desk_sales.choose_columns", event_id=event_id, upload_id=upload_id))
-    errors, names = _list_errors(upload, result), {column["name"] for column in upload.sample}
+    errors, names = list_problems(upload, result.get("errors", [])), {column["name"] for column in upload.sample}
     first_tickets = [
         {**it, "sold_at": it["sold_at"] and datetime.fromisoformat(it["sold_at"])}
         for it in result.get("first_tickets", ())
@@ -164,8 +175,10 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
         first_labels=[
             (name, label) for name, label in FIRST_LABELS if any(ticket[name] is not None for ticket in first_tickets)
         ],
-        chosen_types=_list_chosen_types(event, options, result.get("chosen_types", ())),
-        new_types=_list_new_types(event, result),
+        chosen_types=list_chosen_types(event, options, result),
+        chosen_words=list_chosen_words(options, result),
+        meanings=MEANING_LABELS,
+        new_types=list_new_types(event, result),
         has_no_codes="secret" not in fields,
         has_no_addresses="email" not in fields,
         has_no_prices=fields.isdisjoint(("price", "priceMinor")),
@@ -176,7 +189,9 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
             for error in errors[:MAX_SHOWN_ERRORS]
         ],
         listed_count=result.get("error_count", 0)
-        - (0 if upload.import_id else sum(_list_unknown_names(upload).values())),
+        - (
+            0 if upload.import_id else sum((*list_unknown_names(upload).values(), *list_unknown_words(upload).values()))
+        ),
         warnings=[translate_sentence(warning) for warning in result.get("warnings", [])],
         has_repeated_numbers=options.mapping and sum(map(_is_repeated_number, errors)) > MANY_REPEATS,
         exceeded={error["column"] for error in errors if error["code"] == "sold_out"},
@@ -185,26 +200,17 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
 
 @blueprint.act("/uploads/<upload_id>/check", access=IMPORT)
 def check(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
-    """Check the file again: with ticket types for unknown names, more tickets of a type, or more than the capacity.
-
-    With `again` the ticket types that were chosen before are asked for again.
+    """Check the file again: with ticket types for unknown names, meanings of unknown words for the state, more tickets of a
+    type, or more than the capacity. With `again` the types and meanings that were chosen before are asked for again.
     """
     event, upload = events.get_event(caller, event_id), get_upload(caller, event_id, upload_id)[0]
-    options, names = _load_options(event, upload), _list_unknown_names(upload)
-    sent = dict(zip(request.form.getlist("name"), request.form.getlist("type"), strict=False))
-    sent = {name: type_id for name, type_id in sent.items() if name in names}
-    if not all(sent.values()):
+    options, choices = _load_options(event, upload), read_choices(event, upload)
+    if choices is None:
         address = url_for("desk_sales.show_upload", event_id=event_id, upload_id=upload_id)
-        return send_back(address, gettext("Choose a ticket type for each name in the file."))
-    choices = {name: None if type_id == NEW_TYPE else type_id for name, type_id in sent.items()}
-    chosen = {name: type_id for name, type_id in choices.items() if type_id is not None}
-    if not set(chosen.values()) <= {ticket_type.id for ticket_type in event.ticket_types}:
-        raise NotFound()
+        return send_back(address, gettext("Choose what each name and word in the file is."))
     if request.form.get("again") == "true":
-        options = options._replace(ticket_types={}, new_types=[])
-    options = options._replace(
-        ticket_types={**(options.ticket_types or {}), **chosen},
-        new_types=sorted({*options.new_types, *choices} - {*chosen}),
+        options = options._replace(ticket_types={}, new_types=[], status_words={})
+    options = choices.add_to(options)._replace(
         allow_oversell=options.allow_oversell or request.form.get("allowOversell") == "true",
         raise_totals=options.raise_totals or request.form.get("raiseTotals") == "true",
     )
@@ -245,9 +251,9 @@ def _process(
     event_id: str,
     upload_id: str,
     options: FileOptions,
-    choices: Mapping[str, str | None] | None = None,
+    choices: Choices = NO_CHOICES,
 ) -> ResponseReturnValue:
-    actions.process_upload(caller, event_id, upload_id, options, choices=choices)
+    actions.process_upload(caller, event_id, upload_id, options, types=choices.types, words=choices.words)
     return redirect(url_for("desk_sales.show_upload", event_id=event_id, upload_id=upload_id), 303)
 
 
@@ -288,36 +294,5 @@ def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm, *, rem
     )
 
 
-def _list_errors(upload: OwnUpload, result: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The errors to list: before the import not those of ticket types that can be chosen."""
-    errors: list[dict[str, Any]] = result.get("errors", [])
-    if upload.import_id or not _list_unknown_names(upload):
-        return errors
-    return [error for error in errors if (error["code"], error["column"]) != UNKNOWN_TYPE]
-
-
 def _is_repeated_number(error: Mapping[str, Any]) -> bool:
     return (error["code"], error["column"]) == ("duplicate", "reference")
-
-
-def _list_chosen_types(event: OwnEvent, options: FileOptions, names: Sequence[str]) -> list[tuple[str, str]]:
-    """The names in the file for which a ticket type was chosen, each with its ticket type."""
-    types = {ticket_type.id: ticket_type.name for ticket_type in event.ticket_types}
-    type_ids = {key_of(name): id for name, id in (options.ticket_types or {}).items()}
-    return [(name, types[id]) for name in names if (id := type_ids.get(key_of(name))) in types]
-
-
-def _list_new_types(event: OwnEvent, result: Mapping[str, Any]) -> list[tuple[str, int, str]]:
-    """The ticket types that the import makes, each with its tickets and, once it is made, the address of its form."""
-    urls = {
-        ticket_type.name: url_for("desk_ticket_types.edit", event_id=event.id, type_id=ticket_type.id)
-        for ticket_type in event.ticket_types
-    }
-    names, totals = result.get("new_type_names", ()), result.get("new_type_totals", ())
-    return [(name, total, urls.get(name, "")) for name, total in zip(names, totals, strict=False)]
-
-
-def _list_unknown_names(upload: OwnUpload) -> dict[str, int]:
-    """The names in the file that are no ticket types of the event, with the number of their rows."""
-    result: dict[str, Any] = upload.result or {}
-    return {item["name"]: item["rows"] for item in result.get("unknown_types", [])}
