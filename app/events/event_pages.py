@@ -15,7 +15,8 @@ from app.core.errors import NotFound
 from app.core.ids import is_id
 from app.core.replica import may_be_stale
 from app.events.models import Event
-from app.events.public_events import load_public_event, load_ticket_inventory
+from app.events.public_events import PhaseRow, load_public_event, load_ticket_inventory
+from app.events.ticket_types import current_phase
 from app.events.visibility import UNLISTED, can_be_read, in_lists, takes_applications
 
 MAX_LISTED_PAGES = 10_000
@@ -26,6 +27,7 @@ class TicketOffer(NamedTuple):
     """A ticket type with its present price; `status` as in the ticket inventory.
 
     `phase` is the name of the price phase, if one applies, and `begins_at` the start of a sale that has not begun. The gate
+    `next_price_minor` is what a ticket costs after the phase, if that is known and another price. The gate
     admits the ticket from `valid_from` until `valid_until`; without them while the event lasts.
     """
 
@@ -38,6 +40,7 @@ class TicketOffer(NamedTuple):
     begins_at: datetime | None
     valid_from: datetime | None
     valid_until: datetime | None
+    next_price_minor: int | None
 
 
 class Performance(NamedTuple):
@@ -115,6 +118,7 @@ PAGE_BY_SLUG = (
         (takes_applications() & (func.jsonb_array_length(Event.stall_types) > 0)).label("takes_applications"),
         Event.version,
         Event.updated_at.label("changed_at"),
+        func.now().label("now"),
     )
     .join(Account, Account.id == owner_id_sql(Event.organiser_id))
     .where(Event.slug == bindparam("slug", required=False), can_be_read())
@@ -131,9 +135,11 @@ LISTED_PAGES = (
 @may_be_stale("events")
 def load_event_page(slug: str) -> EventPage:
     """The page of a published or unlisted event. Raises NotFound."""
-    row = fetch_mapping(PAGE_BY_SLUG, {"slug": slug})
-    if row is None:
+    found = fetch_mapping(PAGE_BY_SLUG, {"slug": slug})
+    if found is None:
         raise NotFound()
+    row = dict(found)
+    now = row.pop("now")
     event = cast(dict[str, Any], load_public_event(row["id"]))
     return EventPage(
         **row,
@@ -166,7 +172,7 @@ def load_event_page(slug: str) -> EventPage:
             for entry in event["sponsors"]
         ],
         applications_end_at=_parse_time(event["applicationsEndAt"]),
-        offers=_build_offers(event, cast(dict[str, Any], load_ticket_inventory(row["id"]))),
+        offers=_build_offers(event, cast(dict[str, Any], load_ticket_inventory(row["id"])), now),
     )
 
 
@@ -187,7 +193,7 @@ def list_pages() -> list[ListedPage]:
     return [ListedPage(*row) for row in fetch_rows(LISTED_PAGES, {})]
 
 
-def _build_offers(event: dict[str, Any], inventory: dict[str, Any]) -> list[TicketOffer]:
+def _build_offers(event: dict[str, Any], inventory: dict[str, Any], now: datetime) -> list[TicketOffer]:
     # Both reads may be on either side of a change of the types.
     types = {type_["id"]: type_ for type_ in event["ticketTypes"]}
     return [
@@ -201,10 +207,38 @@ def _build_offers(event: dict[str, Any], inventory: dict[str, Any]) -> list[Tick
             _find_start(types[offer["id"]]["phases"]) if offer["status"] == "not_started" else None,
             _parse_time(types[offer["id"]]["validFrom"]),
             _parse_time(types[offer["id"]]["validUntil"]),
+            _find_next_price(types[offer["id"]], offer, datetime.fromisoformat(inventory["salesEndAt"]), now),
         )
         for offer in inventory["ticketTypes"]
         if offer["id"] in types
     ]
+
+
+def _find_next_price(type_: dict[str, Any], offer: dict[str, Any], sales_end_at: datetime, now: datetime) -> int | None:
+    """The price after the present phase: at its end, or when its tickets are sold. None if these two differ, if the sale ends
+    with the phase, or if the price stays."""
+    phases = [
+        PhaseRow(
+            phase["name"],
+            _parse_time(phase["startsAt"]),
+            _parse_time(phase["endsAt"]),
+            phase["priceMinor"],
+            phase["quantity"],
+        )
+        for phase in type_["phases"]
+    ]
+    phase = current_phase(phases, sold=offer["sold"], now=now)
+    if phase is None:
+        return None
+    followers = []
+    if phase.ends_at is not None and phase.ends_at < sales_end_at:
+        followers.append(current_phase(phases, sold=offer["sold"], now=phase.ends_at))
+    position = next(index for index, it in enumerate(phases) if it is phase)
+    places = sum(it.quantity or 0 for it in phases[: position + 1])
+    if phase.quantity is not None and places - offer["sold"] < offer["available"]:
+        followers.append(current_phase(phases, sold=places, now=now))
+    prices = {follower.price_minor if follower else type_["priceMinor"] for follower in followers}
+    return prices.pop() if len(prices) == 1 and offer["priceMinor"] not in prices else None
 
 
 def _find_start(phases: list[dict[str, Any]]) -> datetime | None:

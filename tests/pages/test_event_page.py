@@ -84,7 +84,7 @@ def test_the_page_says_when_where_and_what_it_costs(owner: Client, visitor: Visi
         "https://www.openstreetmap.org/?mlat=-22.560900&amp;mlon=17.065800#map=17/-22.560900/17.065800",
         "Three nights\nof music.",
         "N$\u00a0650.00",
-        "Early bird until Mon 1 March 2027, 23:59 (Windhoek)",
+        "Early bird until Mon 1 March 2027, 23:59 (Windhoek) · then N$\u00a0850.00<",
         "All three nights.",
         "Free",
         "Sales begin on Sat 1 May 2027, 08:00 (Windhoek)",
@@ -134,6 +134,32 @@ def test_it_has_no_button_for_tickets_without_their_address(owner: Client, visit
     assert "Apply for a stall" not in page, "it has no stall types"
     assert "Get tickets" not in page and "<h2>Tickets</h2>" not in page and 'class="cover"' not in page
     assert "https://www.openstreetmap.org/search?query=River+grounds%2C+Windhoek%2C+Namibia" in page
+
+
+@pytest.mark.parametrize(
+    ("phases", "words"),
+    [
+        ([{"quantity": 50}], " · then N$\u00a0850.00<"),
+        ([{"quantity": 100}], None),
+        ([{}], None),
+        ([{"endsAt": "2027-03-01"}, {"priceMinor": 70000}], " · then N$\u00a0700.00<"),
+        ([{"quantity": 50}, {"priceMinor": 70000, "startsAt": "2027-03-01"}], " · then N$\u00a0850.00<"),
+        ([{"endsAt": "2027-03-01"}, {"priceMinor": 65000}], None),
+        ([{"quantity": 50, "endsAt": "2027-03-01"}, {"priceMinor": 70000, "endsAt": "2027-02-01"}], None),
+        ([{"endsAt": "2030-03-01"}], None),
+        ([{"startsAt": "2027-03-01", "endsAt": "2027-03-02"}, {"quantity": 5}], " · then N$\u00a0850.00<"),
+    ],
+)
+def test_it_says_the_price_after_the_present_phase(
+    owner: Client, visitor: Visitor, phases: list[dict[str, Any]], words: str | None
+) -> None:
+    """Nothing where the price stays, the tickets end with the phase, or its end and its last ticket lead to other prices."""
+    phases = [{"name": "Early bird", "priceMinor": 65000, **phase} for phase in phases]
+    event = create_published_event(
+        owner, ticketTypes=[{"name": "Pass", "priceMinor": 85000, "quantity": 100, "phases": phases}]
+    )
+    page = visitor.open(f"/e/{event['slug']}").text
+    assert (words in page) if words else ("then N$" not in page)
 
 
 @pytest.mark.parametrize(("sold", "words", "sells"), [(0, "", True), (95, "Few left", True), (100, "Sold out", False)])

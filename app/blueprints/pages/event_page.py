@@ -11,7 +11,7 @@ from app.blueprints.pages.event_metadata import (
     get_page_url,
 )
 from app.blueprints.pages.rendering import Pages, render_page
-from app.core.formatting import format_time
+from app.core.formatting import format_money, format_time
 from app.core.languages import gettext, lazy_gettext
 from app.events.calendar_file import CALENDAR_TYPE, Appointment, build_calendar_file
 from app.events.event_pages import EventPage, TicketOffer, find_slug, load_event_page
@@ -67,7 +67,7 @@ def _render(page: EventPage) -> Response:
 
 
 def _describe_offer(offer: TicketOffer, zone: str) -> str:
-    """The state of the sale, and how long the price holds."""
+    """The state of the sale, how long the price holds, and what it is afterwards."""
     if offer.status == "not_started":
         if offer.begins_at is None:
             return gettext("Sales have not begun")
@@ -78,7 +78,9 @@ def _describe_offer(offer: TicketOffer, zone: str) -> str:
     phase = offer.phase
     if phase and offer.phase_ends_at:
         phase = gettext("%(phase)s until %(time)s", phase=phase, time=format_time(offer.phase_ends_at, zone))
-    return " · ".join(filter(None, (few_left, phase)))
+    next_price = offer.next_price_minor
+    then = None if next_price is None else gettext("then %(price)s", price=format_money(next_price))
+    return " · ".join(filter(None, (few_left, phase, then)))
 
 
 def _build_appointment(page: EventPage) -> Appointment:
