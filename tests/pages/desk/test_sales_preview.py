@@ -101,3 +101,16 @@ def test_a_column_that_the_format_does_not_read_is_not_the_price(desk: Visitor, 
     assert "No column is the price." in page.text
     page = desk.open(f"{page.request.path}/columns")
     assert '<option value="price" selected>' in page.text
+
+
+def test_the_sales_say_how_many_imported_tickets_are_not_sold_any_more(desk: Visitor, path: str) -> None:
+    more = ROWS + "A3,Weekend pass,Nela,,850,2026-10-01,sold,three\n"
+    upload(desk, path, HEADER + more)
+    import_upload(desk)
+    assert "of which" not in desk.open(path).text
+    upload(desk, path, HEADER + more.replace("sold,one", "refunded,one"))
+    import_upload(desk)
+    assert "Imported tickets: 3, of which 1 is refunded." in desk.open(path).text
+    upload(desk, path, HEADER + more.replace("sold,one", "refunded,one").replace("sold,two", "cancelled,two"))
+    import_upload(desk)
+    assert "Imported tickets: 3, of which 1 is cancelled, 1 is refunded." in desk.open(path).text

@@ -17,8 +17,8 @@ from app.blueprints.pages.desk.sales_words import FORMAT_LABELS, STATE_LABELS
 from app.blueprints.pages.desk.shell import DeskPages, render_desk
 from app.blueprints.pages.desk.tables import DAY, MONEY, STATUS, TIME, Column, Table, render_desk_table
 from app.blueprints.pages.forms import Form, Input
-from app.core.formatting import format_short_day
-from app.core.languages import gettext, mark_plural
+from app.core.formatting import format_number, format_short_day
+from app.core.languages import gettext, mark_plural, ngettext
 from app.events import queries as events
 from app.events import stats, tickets
 from app.events.actions.ticket_uploads import MAX_BYTES
@@ -91,6 +91,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         event=event,
         totals=figures["totals"],
         charts=_build_charts(figures),
+        imported=_describe_imported(figures, tickets.count_unsold(event)),
         **get_permissions(caller, event),
     )
 
@@ -113,6 +114,21 @@ def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, Any]:
         name: caller.may(permission, organisation_id=event.organiser_id, event_id=event.id)
         for name, permission in permissions.items()
     }
+
+
+def _describe_imported(figures: Mapping[str, Any], unsold: Mapping[str, int]) -> str:
+    """Why more tickets were imported than are sold; nothing if all of them are."""
+    parts = []
+    if count := unsold.get("cancelled"):
+        parts.append(ngettext("%(num)s is cancelled", "%(num)s are cancelled", count))
+    if count := unsold.get("refunded"):
+        parts.append(ngettext("%(num)s is refunded", "%(num)s are refunded", count))
+    if not parts:
+        return ""
+    total = sum(source["tickets"] for source in figures["sources"])
+    return gettext(
+        "Imported tickets: %(total)s, of which %(parts)s.", total=format_number(total), parts=", ".join(parts)
+    )
 
 
 def _build_charts(figures: Mapping[str, Any]) -> list[tuple[Chart, str]]:
