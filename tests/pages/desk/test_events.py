@@ -415,6 +415,12 @@ def test_a_copied_day_ticket_keeps_its_time_when_clocks_change(desk: Visitor, or
     assert desk.forms[1].fields["validFrom"] == "2027-10-31T18:00"
 
 
+def test_the_form_says_what_the_price_and_the_limits_of_an_order_are(desk: Visitor, organiser: Client) -> None:
+    event = create_event(organiser)
+    page = desk.open(f"{EVENTS}/{event['id']}/ticket-types/new").text
+    assert "With VAT, if you are registered for it." in page and page.count("Set the limit in your shop too") == 2
+
+
 def test_the_page_says_which_price_applies_when(desk: Visitor, organiser: Client) -> None:
     ticket_type = {"name": "Day", "priceMinor": 30000, "quantity": 10}
     early = {"name": "Early", "priceMinor": 10000, "quantity": 5}

@@ -30,6 +30,14 @@ class PhaseSchema(VersionSchema):
     quantity = WholeNumber(min=1, max=MAX_TICKETS)
 
 
+PRICE = Input(
+    "price",
+    lazy_gettext("Price in N$"),
+    hint=lazy_gettext("With VAT, if you are registered for it."),
+    inputmode="decimal",
+    messages=WRONG_PRICE,
+)
+ORDER_HINT = lazy_gettext("For programs that read the event. Set the limit in your shop too: we do not check it.")
 TYPE = Form(
     TypeSchema,
     Input(
@@ -42,7 +50,7 @@ TYPE = Form(
         },
     ),
     Input("description", lazy_gettext("Description"), type="textarea"),
-    Input("price", lazy_gettext("Price in N$"), inputmode="decimal", messages=WRONG_PRICE),
+    PRICE,
     Input(
         "quantity",
         lazy_gettext("How many there are"),
@@ -51,11 +59,16 @@ TYPE = Form(
         error_codes=("TICKETS_COMMITTED",),
     ),
     Input(
-        "minPerOrder", lazy_gettext("Fewest in one order"), inputmode="numeric", messages={"invalid_type": WRONG_NUMBER}
+        "minPerOrder",
+        lazy_gettext("Fewest in one order"),
+        hint=ORDER_HINT,
+        inputmode="numeric",
+        messages={"invalid_type": WRONG_NUMBER},
     ),
     Input(
         "maxPerOrder",
         lazy_gettext("Most in one order"),
+        hint=ORDER_HINT,
         inputmode="numeric",
         messages={
             "invalid_type": WRONG_NUMBER,
@@ -79,7 +92,7 @@ PHASE = Form(
         hint=lazy_gettext("For example: Early bird."),
         messages={"required": lazy_gettext("Enter a name.")},
     ),
-    Input("price", lazy_gettext("Price in N$"), inputmode="decimal", messages=WRONG_PRICE),
+    PRICE,
     Input("startsAt", lazy_gettext("From"), hint=lazy_gettext("Empty: from the beginning."), type="datetime-local"),
     Input(
         "endsAt",
