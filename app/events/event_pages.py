@@ -135,10 +135,10 @@ LISTED_PAGES = (
 @may_be_stale("events")
 def load_event_page(slug: str) -> EventPage:
     """The page of a published or unlisted event. Raises NotFound."""
-    found = fetch_mapping(PAGE_BY_SLUG, {"slug": slug})
-    if found is None:
+    page_row = fetch_mapping(PAGE_BY_SLUG, {"slug": slug})
+    if page_row is None:
         raise NotFound()
-    row = dict(found)
+    row = dict(page_row)
     now = row.pop("now")
     event = cast(dict[str, Any], load_public_event(row["id"]))
     return EventPage(
