@@ -209,7 +209,7 @@ class Alert(EventRow, Base):
 
 
 class StockOrder(EventRow, Base):
-    """A purchase order to one supplier; its lines are never changed. It is open until it is received or cancelled."""
+    """A purchase order to one supplier; what it orders is never changed. It is open until it is received or cancelled."""
 
     __tablename__ = "inventory_order"
     __table_args__ = (
@@ -227,7 +227,10 @@ class StockOrder(EventRow, Base):
 
 
 class StockOrderLine(EventRow, Base):
-    """An item of a purchase order, with its fields at the time of the order; `received` is set when the order is closed."""
+    """An item of a purchase order, with its fields at the time of the order.
+
+    `received` is what has arrived so far; it is null before the first delivery of an open order.
+    """
 
     __tablename__ = "inventory_order_line"
     __table_args__ = (parent_key("order_id", "inventory_order"), parent_key("item_id", "inventory_item"))

@@ -1,4 +1,4 @@
-"""The states of a purchase order: open until its delivery is here, or it is cancelled."""
+"""The states of a purchase order: open until its last delivery is here, or it is cancelled."""
 
 OPEN, RECEIVED, CANCELLED = "open", "received", "cancelled"
 STEPS: dict[str, frozenset[str]] = {

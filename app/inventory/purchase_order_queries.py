@@ -20,7 +20,10 @@ ORDER_SORTS: dict[str, AnyColumn] = {"createdAt": cast(AnyColumn, StockOrder.cre
 
 
 class Line(TypedDict):
-    """A line of an order with its item; `expected` is how much of it is on order still."""
+    """A line of an order with its item; `expected` is how much of it is on order still.
+
+    `arrived` is what came of it so far, with the order or recorded with the item.
+    """
 
     item_id: str
     sku: str
@@ -28,6 +31,7 @@ class Line(TypedDict):
     unit: str | None
     quantity: Decimal
     received: Decimal | None
+    arrived: Decimal
     expected: Decimal
     on_hand: Decimal
     archived_at: datetime | None
@@ -116,8 +120,11 @@ def load_order_lines(event_id: str, order_id: str, *, is_open: bool, lock: bool 
 
 
 def _build_line(line: RowMapping, item: RowMapping, newer: Decimal, *, is_open: bool) -> Line:
-    expected = max(Decimal(0), min(line["quantity"], item["on_order"] - newer)) if is_open else Decimal(0)
-    return cast(Line, {**line, "expected": expected, "on_hand": item["on_hand"], "archived_at": item["archived_at"]})
+    received = line["received"] or Decimal(0)
+    expected = max(Decimal(0), min(line["quantity"] - received, item["on_order"] - newer)) if is_open else Decimal(0)
+    arrived = max(received, line["quantity"] - expected) if is_open else received
+    item_values = {"on_hand": item["on_hand"], "archived_at": item["archived_at"]}
+    return cast(Line, {**line, "arrived": arrived, "expected": expected, **item_values})
 
 
 def build_sheet_url(event_id: str, order_id: str) -> str:

@@ -1,4 +1,4 @@
-"""The SQL of purchase orders: what is due, making the orders, and closing one.
+"""The SQL of purchase orders: what is due, making the orders, and what arrives of one.
 
 A reorder locks the low items, creates the purchase orders and records the movements. When two run at the same time, the
 second waits for the first and no longer finds its items due.
@@ -64,29 +64,30 @@ ITEMS_SQL = text("""
 """)
 LOCK_ITEMS_SQL = text(f"{ITEMS_SQL} ORDER BY id FOR NO KEY UPDATE")
 NEWER_LINES_SQL = text("""
-    SELECT n.item_id, sum(n.quantity) AS quantity
+    SELECT n.item_id, sum(greatest(0, n.quantity - coalesce(n.received, 0))) AS quantity
       FROM inventory_order o JOIN inventory_order_line n ON n.order_id = o.id AND n.event_id = o.event_id
      WHERE o.event_id = :event AND o.status = 'open' AND n.item_id = ANY(:ids)
        AND (o.created_at, o.id) > (SELECT created_at, id FROM inventory_order WHERE id = :order AND event_id = :event)
      GROUP BY n.item_id
 """)
-# What has arrived is on hand, and nothing of the order is on order any more: what is missing does not come. What is
-# not on order before was recorded with the item, and has arrived as well.
-CLOSE_LINES_SQL = text(f"""
+# What has arrived is on hand, and what is released is not on order any more. What was not on order before was recorded with
+# the item, and has arrived as well.
+RECEIVE_LINES_SQL = text(f"""
 WITH arrived AS (
-    SELECT * FROM unnest(CAST(:ids AS text[]), CAST(:quantities AS numeric[]), CAST(:expected AS numeric[]))
-                  AS line (id, quantity, expected)
+    SELECT * FROM unnest(CAST(:ids AS text[]), CAST(:quantities AS numeric[]), CAST(:expected AS numeric[]),
+                         CAST(:released AS numeric[])) AS line (id, quantity, expected, released)
 ), previous AS (
     SELECT id, on_order FROM inventory_item WHERE id = ANY(CAST(:ids AS text[])) AND event_id = :event
 ), moved AS (
     UPDATE inventory_item i
-       SET on_hand = i.on_hand + a.quantity, on_order = greatest(0, p.on_order - a.expected), version = i.version + 1,
+       SET on_hand = i.on_hand + a.quantity, on_order = greatest(0, p.on_order - a.released), version = i.version + 1,
            moved_at = CASE WHEN a.quantity > 0 THEN {next_moved_at_sql("i")} ELSE i.moved_at END, updated_at = now()
       FROM arrived a JOIN previous p ON p.id = a.id
      WHERE i.id = a.id AND i.event_id = :event
     RETURNING i.*, a.quantity, p.on_order - i.on_order AS not_on_order, true AS was_low
 ), lines AS (
-    UPDATE inventory_order_line l SET received = a.quantity + l.quantity - a.expected FROM arrived a
+    UPDATE inventory_order_line l
+       SET received = a.quantity + greatest(l.quantity - a.expected, coalesce(l.received, 0)) FROM arrived a
      WHERE l.order_id = :order AND l.item_id = a.id AND l.event_id = :event
 ), entries AS (
     SELECT event_id, id AS item_id, 'onHand' AS bucket, quantity AS delta, on_hand AS on_hand_after,

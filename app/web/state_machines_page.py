@@ -199,7 +199,8 @@ STATE_MACHINES = (
     ),
     StateMachine(
         name="Purchase order",
-        description="What one supplier is asked to deliver. Received also closes an order of which only a part came.",
+        description="What one supplier is asked to deliver. An order stays open while the rest comes later. Received also closes"
+        " an order of which only a part came.",
         transitions=order_states.STEPS,
         initial_states=(order_states.OPEN,),
         column=("inventory_order", "status"),

@@ -101,6 +101,29 @@ class Life(RuleBasedStateMachine):
         assert after == {id: round(number + arrived.get(id, 0), 3) for id, number in before.items()}
         assert self.stock.owner.post(f"{path}/{verb}", {}).status_code == 409
 
+    @rule(thousandths=st.integers(1, 60_000), oldest=st.booleans())
+    def receive_a_part(self, thousandths: int, oldest: bool) -> None:
+        path = f"{self.stock.path}/orders"
+        orders = [order for order in data(self.stock.owner.get(path))["orders"] if order["status"] == "open"]
+        if not orders:
+            return
+        path = f"{path}/{orders[-1 if oldest else 0]['id']}"
+        lines = data(self.stock.owner.get(path))["lines"]
+        line, quantity = lines[0], thousandths / 1000
+        if not line["expected"]:
+            return
+        before = {item["id"]: item["onHand"] for item in self.stock.items()}
+        body = {"lines": [{"itemId": line["itemId"], "quantity": quantity, "expected": line["expected"]}]}
+        answers = [self.stock.owner.post(f"{path}/receive", {**body, "restComesLater": True}) for _ in range(2)]
+        assert answers[0].status_code == 200 and answers[1].status_code in (409, 412)
+        missing = {it["itemId"]: it["expected"] for it in lines}
+        missing[line["itemId"]] = max(0, round(line["expected"] - quantity, 3))
+        details = data(self.stock.owner.get(path))
+        assert details["status"] == ("open" if any(missing.values()) else "received")
+        assert {it["itemId"]: it["expected"] for it in details["lines"]} == missing
+        after = {item["id"]: item["onHand"] for item in self.stock.items()}
+        assert after == {**before, line["itemId"]: round(before[line["itemId"]] + quantity, 3)}
+
     @invariant()
     def nothing_is_lost(self) -> None:
         if hasattr(self, "stock"):

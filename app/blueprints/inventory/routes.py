@@ -271,7 +271,9 @@ def read_order(event_id: str, order_id: str) -> OrderDetails:
 def receive_order(event_id: str, order_id: str, **body: Any) -> OrderDetails:
     """Record what has arrived of an open order, and close it.
 
-    What has not arrived is not on order any more. An item that `lines` leaves out has not arrived.
+    What has not arrived is not on order any more. With `restComesLater` it stays on order, and the order stays open
+    while anything is missing: send `expected` as well, so that a second request is 412. An item that `lines` leaves out
+    has not arrived.
     """
     caller = get_current_caller()
     actions.receive_order(caller, event_id, order_id, **body)
@@ -286,7 +288,7 @@ def receive_order(event_id: str, order_id: str, **body: Any) -> OrderDetails:
     errors=[errors.OrderClosed],
 )
 def cancel_order(event_id: str, order_id: str) -> OrderDetails:
-    """Close an open order of which nothing will arrive; its items are not on order any more."""
+    """Close an open order of which nothing more will arrive; what has not arrived is not on order any more."""
     caller = get_current_caller()
     actions.cancel_order(caller, event_id, order_id)
     return purchase_order_queries.get_order_details(caller, event_id, order_id)

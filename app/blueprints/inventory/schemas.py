@@ -291,7 +291,8 @@ class OrderedItem(Schema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "what arrived, with the order or recorded with the item before; null while it is open"
+            "description": "what arrived so far, with the order or recorded with the item before; null before the first "
+            "delivery of an open order"
         },
     )
 
@@ -317,6 +318,10 @@ class ArrivedBody(Schema):
     """What has arrived of an order; without `lines`, everything that is on order still."""
 
     lines = List(Nested(ArrivedLine), max=2000, allow_none=True, metadata={"rare": True})
+    rest_comes_later = Boolean(
+        load_default=False,
+        metadata={"rare": True, "description": "what is missing stays on order, and the order stays open"},
+    )
 
 
 class Reordered(Schema):

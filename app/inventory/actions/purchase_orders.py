@@ -1,10 +1,10 @@
-"""Purchase orders: made for low items, and closed when the delivery is here or will not come."""
+"""Purchase orders: made for low items, received in one or more deliveries, and closed when nothing more will come."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from sqlalchemy import RowMapping, func, update
 
@@ -19,11 +19,11 @@ from app.inventory.models import StockOrder
 from app.inventory.order_states import CANCELLED, OPEN, RECEIVED
 from app.inventory.purchase_order_queries import Line, build_sheet_url, load_order_lines
 from app.inventory.purchase_order_sql import (
-    CLOSE_LINES_SQL,
     CREATE_ORDERS_SQL,
     LOCK_ORDER_SQL,
     MAX_ITEMS,
     PREVIEW_ORDERS_SQL,
+    RECEIVE_LINES_SQL,
 )
 
 CANCELLED_NOTE = "order cancelled"
@@ -88,24 +88,36 @@ class ArrivedLine(TypedDict):
     expected: NotRequired[Decimal | None]
 
 
-def receive_order(caller: Caller, event_id: str, order_id: str, *, lines: Sequence[ArrivedLine] | None = None) -> str:
+def receive_order(
+    caller: Caller,
+    event_id: str,
+    order_id: str,
+    *,
+    lines: Sequence[ArrivedLine] | None = None,
+    rest_comes_later: bool = False,
+) -> str:
     """Record what has arrived of an open order, close it, and return its state.
 
-    What has not arrived is not on order any more. Without `lines`, everything has arrived that is on order still; an item
-    that they leave out has not. Raises NotFound, OrderClosed, StaleVersion if another quantity is expected now, and
-    ValidationFailed for an item that the order does not have or that is archived, and for too much.
+    What has not arrived is not on order any more. With `rest_comes_later` it stays on order, and the order stays open
+    while anything is missing. Without `lines`, everything has arrived that is on order still; an item that they leave out
+    has not. Raises NotFound, OrderClosed, StaleVersion if another quantity is expected now, and ValidationFailed for an
+    item that the order does not have or that is archived, and for too much; with `rest_comes_later` also for an item that
+    is not on order any more, and if nothing has arrived.
     """
     with transaction() as session:
         rows = _lock_open_order(session, caller, event_id, order_id)
         if lines is None:
             lines = [{"item_id": row["item_id"], "quantity": row["expected"]} for row in rows]
-        _check_lines(lines, {row["item_id"]: row for row in rows})
+        _check_lines(lines, {row["item_id"]: row for row in rows}, rest_comes_later=rest_comes_later)
         arrived = {line["item_id"]: line["quantity"] for line in lines}
+        if rest_comes_later and any(row["expected"] > arrived.get(row["item_id"], 0) for row in rows):
+            _receive_part(session, caller, event_id, order_id, rows, arrived)
+            return OPEN
         return _close_order(session, caller, event_id, order_id, rows, status=RECEIVED, arrived=arrived)
 
 
 def cancel_order(caller: Caller, event_id: str, order_id: str) -> str:
-    """Close an open order of which nothing will arrive, and return its state. Raises NotFound, OrderClosed."""
+    """Close an open order of which nothing more will arrive, and return its state. Raises NotFound, OrderClosed."""
     with transaction() as session:
         rows = _lock_open_order(session, caller, event_id, order_id)
         return _close_order(session, caller, event_id, order_id, rows, status=CANCELLED, arrived={})
@@ -123,7 +135,7 @@ def _lock_open_order(session: ReadOrWriteSession, caller: Caller, event_id: str,
     return load_order_lines(event_id, order_id, is_open=True, lock=True)
 
 
-def _check_lines(lines: Sequence[ArrivedLine], rows: Mapping[str, Line]) -> None:
+def _check_lines(lines: Sequence[ArrivedLine], rows: Mapping[str, Line], *, rest_comes_later: bool) -> None:
     """Raises ValidationFailed with all problems, and StaleVersion."""
     errors, seen_ids = [], set()
     for index, line in enumerate(lines):
@@ -134,12 +146,17 @@ def _check_lines(lines: Sequence[ArrivedLine], rows: Mapping[str, Line]) -> None
             problem = ("quantity", "archived", "This item is archived. Restore it first.")
         elif row["on_hand"] + line["quantity"] > MAX_QUANTITY:
             problem = ("quantity", "too_large", "There can be at most 999,999,999.999 on hand.")
+        elif rest_comes_later and line["quantity"] and not (row["expected"] or line.get("expected")):
+            # What is expected does not change by it, so a second request could not be told from the first.
+            problem = ("quantity", "not_on_order", "Nothing of this item is on order any more.")
         else:
             problem = None
         if problem is not None:
             name, code, message = problem
             errors.append({"path": f"lines[{index}].{name}", "code": code, "message": message})
         seen_ids.add(line["item_id"])
+    if rest_comes_later and not any(line["quantity"] for line in lines):
+        errors.append({"path": "restComesLater", "code": "nothing_arrived", "message": "Something must have arrived."})
     if errors:
         raise ValidationFailed(errors)
     if any(line.get("expected") not in (None, rows[line["item_id"]]["expected"]) for line in lines):
@@ -157,23 +174,48 @@ def _close_order(
     arrived: Mapping[str, Decimal],
 ) -> str:
     is_cancelled = status == CANCELLED
-    params = {
-        "event": event_id,
-        "order": order_id,
-        "caller": caller.id,
-        "ids": [row["item_id"] for row in rows],
-        "quantities": [arrived.get(row["item_id"], Decimal(0)) for row in rows],
-        "expected": [row["expected"] for row in rows],
-        "reason": "correction" if is_cancelled else "received",
-        "note": CANCELLED_NOTE if is_cancelled else None,
-    }
-    session.execute(CLOSE_LINES_SQL, params)
+    params = _build_line_params(caller, event_id, order_id, rows, arrived)
+    params["released"] = params["expected"]
+    if is_cancelled:
+        params |= {"reason": "correction", "note": CANCELLED_NOTE}
+    session.execute(RECEIVE_LINES_SQL, params)
     session.execute(
         update(StockOrder)
         .where(StockOrder.id == order_id, StockOrder.event_id == event_id)
         .values(status=status, closed_at=func.now())
     )
     return status
+
+
+def _receive_part(
+    session: ReadOrWriteSession,
+    caller: Caller,
+    event_id: str,
+    order_id: str,
+    rows: Sequence[Line],
+    arrived: Mapping[str, Decimal],
+) -> None:
+    """Record what has arrived; the lines of which nothing came do not change."""
+    params = _build_line_params(
+        caller, event_id, order_id, [row for row in rows if arrived.get(row["item_id"])], arrived
+    )
+    params["released"] = list(map(min, params["quantities"], params["expected"]))
+    session.execute(RECEIVE_LINES_SQL, params)
+
+
+def _build_line_params(
+    caller: Caller, event_id: str, order_id: str, rows: Sequence[Line], arrived: Mapping[str, Decimal]
+) -> dict[str, Any]:
+    return {
+        "event": event_id,
+        "order": order_id,
+        "caller": caller.id,
+        "ids": [row["item_id"] for row in rows],
+        "quantities": [arrived.get(row["item_id"], Decimal(0)) for row in rows],
+        "expected": [row["expected"] for row in rows],
+        "reason": "received",
+        "note": None,
+    }
 
 
 def _group_orders(rows: Iterable[RowMapping], event_id: str) -> Iterable[PurchaseOrder]:

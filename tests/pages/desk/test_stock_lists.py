@@ -241,7 +241,7 @@ def open_order(stock: DeskStock, desk: Visitor, **fields: Any) -> tuple[str, dic
 
 def test_a_delivery_is_recorded_with_its_order(stock: DeskStock, desk: Visitor) -> None:
     path, item = open_order(stock, desk)
-    assert "Order to Brewery" in desk.page.text and "Lager: 24 cases ordered" in desk.page.text
+    assert "Order to Brewery" in desk.page.text and "Arrived now of Lager" in desk.page.text
     name = f"quantity-{item['id']}"
     assert desk.forms[1].fields[name] == "24"
     page = desk.send(form=1, **{name: "many"})
@@ -251,7 +251,8 @@ def test_a_delivery_is_recorded_with_its_order(stock: DeskStock, desk: Visitor) 
     page = desk.send(form=1, **{name: "999999999"})
     assert "Lager: Enter a smaller number." in page.text and stock.read(item)["onHand"] == 1
     page = desk.send(form=1, **{name: "20"})
-    assert "The delivery is recorded." in page.text and "Received" in page.text and "20 cases" in page.text
+    assert "The delivery is recorded, and the order is closed." in page.text
+    assert "Received" in page.text and "20 cases" in page.text
     assert (stock.read(item)["onHand"], stock.read(item)["onOrder"]) == (21, 0)
     assert "Received" in desk.open(f"{stock.desk_path}/order").text
 
@@ -276,10 +277,30 @@ def test_what_was_recorded_with_the_item_is_left_out_of_its_delivery(stock: Desk
     data(stock.adjust(item, 24, reason="received"))
     desk.open(path)
     assert desk.forms[1].fields[f"quantity-{item['id']}"] == "0"
-    assert "Lager: 24 cases ordered, 24 recorded before" in desk.page.text
+    assert desk.page.text.count("24 cases") == 2 and "0 cases" in desk.page.text, "ordered, arrived, still to come"
     page = desk.send(form=1)
     assert page.text.count("24 cases") == 2, "ordered, and arrived"
     assert stock.read(item)["onHand"] == 25
+
+
+def test_the_rest_of_an_order_comes_later(stock: DeskStock, desk: Visitor) -> None:
+    path, item = open_order(stock, desk)
+    name = f"quantity-{item['id']}"
+    page = desk.send(form=1, **{name: "0", "restComesLater": "true"})
+    assert page.status_code == 422 and "Enter how many of at least one item have arrived." in page.text
+    part = {name: "15", "restComesLater": "true"}
+    old_form = desk.forms[1]
+    assert [desk.press(form=1, **part).status_code for _ in range(2)] == [303, 303]
+    page = desk.open(path)
+    assert "The order stays open for the rest." in page.text and "Is the delivery here?" in page.text
+    assert "15 cases" in page.text and "9 cases" in page.text and desk.forms[1].fields[name] == "9"
+    body = {**old_form.fields, **part, "formKey": "another-window"}
+    assert "recorded meanwhile" in desk.flask.post(path, data=body, follow_redirects=True).text
+    assert (stock.read(item)["onHand"], stock.read(item)["onOrder"]) == (16, 9)
+    desk.open(path)
+    page = desk.send(form=1)
+    assert "and the order is closed." in page.text and "Record the delivery" not in page.text
+    assert (stock.read(item)["onHand"], stock.read(item)["onOrder"]) == (25, 0)
 
 
 def test_a_form_that_was_open_counts_no_delivery_twice(stock: DeskStock, desk: Visitor) -> None:

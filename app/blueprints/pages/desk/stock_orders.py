@@ -24,19 +24,26 @@ from app.inventory import actions, purchase_order_pdf, queries
 from app.inventory.errors import ItemArchived, OrderClosed
 from app.inventory.formatting import format_quantity
 from app.inventory.order_states import OPEN
-from app.inventory.purchase_order_queries import ORDER_SORTS, Line, OrderDetails, get_order_details, list_orders_query
+from app.inventory.purchase_order_queries import ORDER_SORTS, OrderDetails, get_order_details, list_orders_query
 from app.inventory.purchase_order_sql import MAX_ITEMS
 from app.inventory.reports.definitions import REPORTS
 from app.inventory.reports.parameters import ReportParameters, build_report_parameters
 from app.inventory.reports.report_queries import stream_report_csv
 from app.inventory.variance import SORTS as VARIANCE_SORTS
 from app.inventory.variance import list_variances_query
-from app.web.fields import EndTimeField, TimeField
+from app.web.fields import Boolean, EndTimeField, TimeField
 from app.web.file_responses import build_pdf_response
 from app.web.schema import Query
 from app.web.stock_fields import build_quantity_field
 
 EXPIRY_DAYS = 90
+REST_COMES_LATER = Input(
+    "restComesLater",
+    lazy_gettext("The rest comes later"),
+    hint=lazy_gettext("What is missing stays on order, and the order stays open. Otherwise the order is closed."),
+    type="checkbox",
+    messages={"nothing_arrived": lazy_gettext("Enter how many of at least one item have arrived.")},
+)
 FILE_HEADERS = {"Cache-Control": "private, no-store"}
 
 
@@ -47,6 +54,8 @@ class PeriodSchema(Query):
 
 class DeliverySchema(Query):
     """What has arrived, with a field for each line of the order."""
+
+    rest_comes_later = Boolean(load_default=False)
 
 
 ORDERS = Table(
@@ -115,7 +124,7 @@ def show_order(caller: Caller, event_id: str, order_id: str) -> ResponseReturnVa
 
 @blueprint.act("/orders/<order_id>", access=WRITE)
 def receive_order(caller: Caller, event_id: str, order_id: str) -> ResponseReturnValue:
-    """Record what has arrived, and close the order."""
+    """Record what has arrived, and close the order, unless the rest comes later."""
     order = get_order_details(caller, event_id, order_id)
     form = _build_delivery_form(order).from_request()
     try:
@@ -128,7 +137,11 @@ def receive_order(caller: Caller, event_id: str, order_id: str) -> ResponseRetur
             }
             for line in order.lines
         ]
-        do_once(caller, lambda: actions.receive_order(caller, event_id, order_id, lines=lines))
+        rest_comes_later = numbers["rest_comes_later"]
+        status = do_once(
+            caller,
+            lambda: actions.receive_order(caller, event_id, order_id, lines=lines, rest_comes_later=rest_comes_later),
+        )
     except ValidationFailed as error:
         return _render_order(caller, event_id, order, form.with_error(_name_fields(error, order)))
     except OrderClosed as error:
@@ -138,7 +151,12 @@ def receive_order(caller: Caller, event_id: str, order_id: str) -> ResponseRetur
             request.path,
             gettext("Something of this order was recorded meanwhile. Look at the numbers, and send them again."),
         )
-    return go_to(request.path, gettext("The delivery is recorded."))
+    done = (
+        gettext("The delivery is recorded. The order stays open for the rest.")
+        if status == OPEN
+        else gettext("The delivery is recorded, and the order is closed.")
+    )
+    return go_to(request.path, done)
 
 
 @blueprint.page("/orders/<order_id>/cancel", access=WRITE)
@@ -148,7 +166,7 @@ def confirm_cancellation(caller: Caller, event_id: str, order_id: str) -> Respon
     return render_confirmation(
         title=gettext("Cancel this order?"),
         text=gettext(
-            "Its items are not on order any more, and can be ordered again. No mail is sent: tell %(supplier)s yourself.",
+            "What has not arrived is not on order any more, and can be ordered again. No mail is sent: tell %(supplier)s yourself.",
             supplier=order.supplier or gettext("the supplier"),
         ),
         button=gettext("Cancel the order"),
@@ -160,7 +178,7 @@ def confirm_cancellation(caller: Caller, event_id: str, order_id: str) -> Respon
 
 @blueprint.act("/orders/<order_id>/cancel", access=WRITE)
 def cancel_order(caller: Caller, event_id: str, order_id: str) -> ResponseReturnValue:
-    """Cancel an order of which nothing will arrive."""
+    """Cancel an order of which nothing more will arrive."""
     path = _link_to_order(event_id, order_id)
     try:
         do_once(caller, lambda: actions.cancel_order(caller, event_id, order_id))
@@ -237,28 +255,21 @@ def _build_delivery_form(order: OrderDetails) -> Form:
         "required": lazy_gettext("Enter how many have arrived, or 0."),
         "too_large": FIELD_MESSAGES["too_large"],
         "archived": gettext(ItemArchived.message),
+        "not_on_order": lazy_gettext(
+            "Nothing of it is on order any more. Enter 0, and add what came too much in the table of items."
+        ),
     }
     inputs = [
         Input(
             f"quantity-{line['item_id']}",
-            _describe_line(line),
+            line["name"],
             inputmode="decimal",
             messages={code: f"{line['name']}: {message}" for code, message in messages.items()},
         )
         for line in order.lines
     ]
     inputs += [Input(f"expected-{line['item_id']}", "", type="hidden") for line in order.lines]
-    return Form(DeliverySchema.from_dict(fields), *inputs)
-
-
-def _describe_line(line: Line) -> str:
-    names = {"item": line["name"], "quantity": format_quantity(line["quantity"], line["unit"])}
-    recorded = line["quantity"] - line["expected"]
-    if recorded:
-        return gettext(
-            "%(item)s: %(quantity)s ordered, %(recorded)s recorded before", **names, recorded=format_quantity(recorded)
-        )
-    return gettext("%(item)s: %(quantity)s ordered", **names)
+    return Form(DeliverySchema.from_dict(fields), *inputs, REST_COMES_LATER)
 
 
 def _name_fields(error: ValidationFailed, order: OrderDetails) -> ValidationFailed:
@@ -281,6 +292,7 @@ def _render_order(caller: Caller, event_id: str, order: OrderDetails, form: Fill
         template="desk/stock_delivery.html",
         order=order,
         state_labels=ORDER_STATE_LABELS,
+        is_open=order.status == OPEN,
         is_receivable=order.status == OPEN and permissions["may_write"],
         format_quantity=format_quantity,
     )
