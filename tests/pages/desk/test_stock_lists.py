@@ -342,10 +342,51 @@ def test_low_items_that_no_order_fills_up_are_named(
     cups = stock.item(name="Cups <b>", onHand=1, reorderLevel=4, unit="case", minOrderQty=0, parLevel=0)
     page = desk.open(f"{stock.desk_path}/order").text
     part = page.partition("Low, without a number to fill up to")[2]
-    link = f"{stock.desk_path}/items/{cups['id']}/change"
-    assert "Cups &lt;b&gt;</bdi>: 1 case" in part and link in part and "Lager" not in part and "Plenty" not in page
+    field = f"parLevel-{cups['id']}"
+    assert "Cups &lt;b&gt;</a>" in part and "1 case<" in part and field in part
+    assert "Lager" not in part and "Plenty" not in page
     page = open_as(app, client, owner, "viewer").open(f"{stock.desk_path}/order").text
-    assert "Cups &lt;b&gt;</bdi>: 1 case" in page and link not in page
+    assert "Cups &lt;b&gt;</a>" in page and "1 case<" in page and field not in page
+
+
+def test_low_items_get_a_number_to_fill_up_to_in_the_list(stock: DeskStock, desk: Visitor) -> None:
+    bread, cups, lager = (
+        stock.item(name=name, onHand=2, reorderLevel=4, minOrderQty=0, parLevel=0)
+        for name in ("Bread", "Cups", "Lager")
+    )
+    names = [f"parLevel-{item['id']}" for item in (bread, cups, lager)]
+
+    def read_levels() -> list[float]:
+        return [stock.read(item)["parLevel"] for item in (bread, cups, lager)]
+
+    desk.open(f"{stock.desk_path}/order")
+    assert "Enter a number for at least one item." in desk.send(form=1).text
+    page = desk.send(form=1, **{names[0]: "many", names[1]: "2", names[2]: "20"})
+    assert page.status_code == 422 and "Bread: Enter a number like 12 or 12.5." in page.text
+    page = desk.send(form=1, **{names[0]: "-1", names[1]: "2", names[2]: "20"})
+    assert "Bread: Enter 0 or more." in page.text
+    page = desk.send(form=1, **{names[0]: "", names[1]: "2", names[2]: "20"})
+    assert page.status_code == 422 and "Enter more than 2: so many are there or on order." in page.text
+    assert read_levels() == [0, 0, 0] and desk.elements[names[2]]["value"] == "20"
+    typed = {names[0]: "", names[1]: "1 200", names[2]: "20"}
+    assert [desk.press(form=1, **typed).status_code for _ in range(2)] == [303, 303]
+    page = desk.open(f"{stock.desk_path}/order")
+    assert "2 numbers are saved." in page.text and "Make the order<" in page.text
+    assert read_levels() == [0, 1200, 20] and "1198" in page.text and names[1] not in page.text
+    assert "Items ordered: 2." in desk.send(form=1).text
+    assert [stock.read(item)["onOrder"] for item in (bread, cups, lager)] == [0, 1198, 18]
+
+
+def test_a_number_that_somebody_else_gave_meanwhile_stays(app: Flask, stock: DeskStock, desk: Visitor) -> None:
+    item, other = stock.item(onHand=1, reorderLevel=4, minOrderQty=0, parLevel=0), DeskStock(stock.owner)
+    desk.open(f"{stock.desk_path}/order")
+    data(stock.owner.patch(f"{stock.path}/items/{item['id']}", {"parLevel": 50}))
+    assert "0 numbers are saved." in desk.send(form=1, **{f"parLevel-{item['id']}": "20"}).text
+    foreign = other.item(onHand=1, reorderLevel=4, minOrderQty=0, parLevel=0)
+    stock.item(onHand=1, reorderLevel=4, minOrderQty=0, parLevel=0)
+    desk.open(f"{stock.desk_path}/order")
+    desk.send(form=2, **{f"parLevel-{foreign['id']}": "20", f"parLevel-{'x' * 24}": "20"})
+    assert stock.read(item)["parLevel"] == 50 and other.read(foreign)["parLevel"] == 0
 
 
 def test_an_order_of_anything_else_orders_nothing(stock: DeskStock, desk: Visitor) -> None:

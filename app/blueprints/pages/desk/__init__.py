@@ -56,6 +56,8 @@ from app.blueprints.pages.desk import (
     stock_items,
     stock_orders,
     stock_reminder,
+    stock_reorder,
+    stock_reports,
     team,
     ticket_types,
 )
@@ -118,7 +120,7 @@ GUEST_PAGES = (
     guest_will_call,
 )
 """The modules that add their pages to the blueprint of `guests`."""
-STOCK_PAGES = (stock_import, stock_items, stock_orders, stock_reminder)
+STOCK_PAGES = (stock_import, stock_items, stock_orders, stock_reminder, stock_reorder, stock_reports)
 """The modules that add their pages to the blueprint of `stock`."""
 MESSAGE_PAGES = (failed_mails, message_deliveries, message_drafts)
 """The modules that add their pages to the blueprint of `messages`."""
