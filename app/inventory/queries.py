@@ -22,7 +22,7 @@ from app.events.models import Event
 from app.events.queries import owned
 from app.inventory.background_jobs import LINK_PURPOSE, is_waiting_import_sql
 from app.inventory.errors import StockLinkExpired
-from app.inventory.item_fields import MAX_SKU_LENGTH
+from app.inventory.item_fields import BUCKETS, MAX_SKU_LENGTH
 from app.inventory.models import ITEM_TABLE, MOVEMENT_TABLE, AnyColumn, StockJob
 from app.inventory.purchase_order_sql import MAX_ITEMS, UNFILLED_ITEMS_SQL
 from app.inventory.sql import ITEM_COLUMN_NAMES, MOVEMENT_COLUMN_NAMES
@@ -90,6 +90,14 @@ def get_item(caller: Caller, event_id: str, item_id: str) -> RowMapping:
     if row is None:
         raise NotFound()
     return row
+
+
+def list_quantities(caller: Caller, event_id: str, item_ids: Sequence[str]) -> Sequence[RowMapping]:
+    """The names, versions and quantities of some items of an event. Raises NotFound without the event."""
+    event = get_event(caller, event_id)
+    columns = [ITEM_COLUMNS[name] for name in ("id", "name", "version", *BUCKETS.values())]
+    statement = select(*columns).where(ITEM_COLUMNS.event_id == event.id, ITEM_COLUMNS.id.in_(item_ids))
+    return db.session.execute(statement).mappings().all()
 
 
 def has_own_numbers(event_id: str) -> bool:

@@ -87,7 +87,7 @@ VARIANCE_SQL = """
     SELECT i.id, i.sku, i.name, i.unit, i.category, i.storage_location, v.counts, v.counted_at,
            v.counted - v.variance AS expected, v.counted, v.variance, i.cost_price,
            round(v.variance * i.cost_price, 2) AS value
-      FROM (SELECT item_id, sum(delta) AS variance, count(counted)::int AS counts,
+      FROM (SELECT item_id, coalesce(sum(delta) FILTER (WHERE reason <> 'sold'), 0) AS variance, count(counted)::int AS counts,
                    max(occurred_at) FILTER (WHERE counted IS NOT NULL) AS counted_at,
                    (array_agg(counted ORDER BY occurred_at DESC, seq DESC) FILTER (WHERE counted IS NOT NULL))[1]
                        AS counted

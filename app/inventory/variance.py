@@ -1,6 +1,7 @@
 """Variances: the differences between counted quantities and the quantities that the movements gave.
 
-A backdated movement from before a count changes the expected quantity (see `adjustments`).
+What was sold is no variance, also if a count says so (`counted` with the reason `sold`). A backdated movement from before
+a count changes the expected quantity (see `adjustments`).
 """
 
 from collections.abc import Iterator

@@ -78,8 +78,11 @@ def test_variance_is_counted_against_the_book(stock: Stock) -> None:
     data(stock.adjust(lager, counted=6.5))
     (row,) = data(stock.owner.get(f"{stock.path}/variance"))["items"]
     assert (row["expected"], row["counted"], row["variance"], row["value"], row["counts"]) == (9, 6.5, -2.5, -6.25, 2)
+    data(stock.adjust(lager, counted=2, reason="sold"))
+    (row,) = data(stock.owner.get(f"{stock.path}/variance"))["items"]
+    assert (row["expected"], row["counted"], row["variance"], row["value"], row["counts"]) == (4.5, 2, -2.5, -6.25, 3)
     assert data(stock.owner.get(f"{stock.path}/variance?to=2020-01-01"))["items"] == []
     file = stock.owner.get(f"{stock.path}/variance.csv?from=2020-01-01")
     (line,) = csv.DictReader(io.StringIO(file.get_data().decode("utf-8-sig")))
-    assert (line["name"], line["expected"], line["variance"], line["value"]) == ("'=Lager", "9", "-2.5", "-6.25")
+    assert (line["name"], line["expected"], line["variance"], line["value"]) == ("'=Lager", "4.5", "-2.5", "-6.25")
     assert list_problems(stock.owner.get(f"{stock.path}/variance?from=yesterday")) == {"from": "invalid_time"}

@@ -130,14 +130,14 @@ def test_the_table_is_searched_filtered_and_sorted(stock: DeskStock, desk: Visit
 
 
 def save(desk: Visitor, item: dict[str, Any], **fields: str) -> TestResponse:
-    return desk.send(form=find_form(desk), **fill(item, **fields))
+    return desk.send(form=find_form(desk), less="lost", **fill(item, **fields))
 
 
 def test_a_number_is_changed_in_its_row_and_the_place_is_kept(stock: DeskStock, desk: Visitor) -> None:
     items = [stock.item(name=f"Lager {number}", onHand=10) for number in range(3)]
     item = items[1]
     desk.open(f"{stock.desk_path}?q=lager&sort=-name")
-    answer = desk.press(form=find_form(desk), **fill(item, quantity="7.5"))
+    answer = desk.press(form=find_form(desk), less="lost", **fill(item, quantity="7.5"))
     assert answer.status_code == 303
     assert answer.headers["Location"] == f"{stock.desk_path}?q=lager&sort=-name#item-{item['id']}"
     page = desk.open(f"{stock.desk_path}?q=lager&sort=-name").text
@@ -175,12 +175,59 @@ def test_a_number_with_a_plus_is_what_was_delivered(stock: DeskStock, desk: Visi
     assert_quantities_match_movements()
 
 
+@pytest.mark.parametrize("typed", ["-5", "\u22125", " \u2013 5"])
+def test_a_number_with_a_minus_is_what_is_gone(stock: DeskStock, desk: Visitor, typed: str) -> None:
+    item = stock.item(name="Lager", onHand=30)
+    desk.open(stock.desk_path)
+    page = desk.send(form=find_form(desk), less="", **fill(item, quantity=typed))
+    assert page.status_code == 422 and stock.read(item) == item
+    assert desk.elements[f"quantity-{item['id']}"]["value"] == typed
+    desk.send(form=find_form(desk), less="sold", **fill(item, quantity=typed))
+    desk.send(form=find_form(desk), less="lost", **fill(item, quantity=typed))
+    desk.send(form=find_form(desk), **fill(item, quantity=typed, reason="waste"))
+    movements = [(row["delta"], row["reason"], row["counted"]) for row in stock.book(item)[1:]]
+    assert movements == [(-5, "sold", None), (-5, "count", 20), (-5, "waste", None)]
+    desk.send(form=find_form(desk), **fill(item, quantity="3", bucket="reserved"))
+    desk.send(form=find_form(desk), **fill(item, quantity="-1", bucket="reserved"))
+    assert (stock.read(item)["onHand"], stock.read(item)["reserved"]) == (15, 2)
+    assert_quantities_match_movements()
+
+
+def test_a_count_asks_once_whether_what_is_less_was_sold_or_is_lost(stock: DeskStock, desk: Visitor) -> None:
+    items = [stock.item(name=name, onHand=240, costPrice=12.5) for name in ("Bread", "Cups", "Lager")]
+    typed = {}
+    for item, number in zip(items, ("22", "250", "240"), strict=True):
+        typed |= fill(item, quantity=number)
+    desk.open(stock.desk_path)
+    page = desk.send(form=find_form(desk), less="", **typed)
+    assert page.status_code == 422 and page.text.count("Some numbers are lower. Say whether") == 2
+    assert [stock.read(item) for item in items] == items
+    assert [desk.press(form=find_form(desk), less="sold", **typed).status_code for _ in range(2)] == [303, 303]
+    assert "3 numbers are saved." in desk.open(stock.desk_path).text
+    movements = [(row["delta"], row["reason"], row["counted"]) for item in items for row in stock.book(item)[1:]]
+    assert movements == [(-218, "sold", 22), (10, "count", 250), (0, "count", 240)]
+    found = {row["name"]: row for row in data(stock.owner.get(f"{stock.path}/variance"))["items"]}
+    assert {name: (row["expected"], row["counted"], row["variance"]) for name, row in found.items()} == {
+        "Bread": (22, 22, 0),
+        "Cups": (240, 250, 10),
+        "Lager": (240, 240, 0),
+    }
+    page = desk.open(f"{stock.desk_path}/counts").text
+    assert "218" not in page and "3 counted items" in page
+    assert "Sold or used" in desk.open(f"{stock.desk_path}/items/{items[0]['id']}").text
+    desk.open(stock.desk_path)
+    desk.send(form=find_form(desk), less="lost", **fill(items[0], quantity="20"))
+    found = {row["name"]: row for row in data(stock.owner.get(f"{stock.path}/variance"))["items"]}
+    assert (found["Bread"]["expected"], found["Bread"]["variance"], found["Bread"]["value"]) == (22, -2, -25)
+    assert_quantities_match_movements()
+
+
 def test_all_numbers_of_the_page_are_saved_together(stock: DeskStock, desk: Visitor) -> None:
     items = [stock.item(name=f"Lager {number}", onHand=10) for number in range(4)]
     desk.open(stock.desk_path)
     typed = {**fill(items[0], quantity="1"), **fill(items[1], quantity="2.5"), **fill(items[3], quantity="0")}
     for _ in range(2):
-        assert desk.press(form=find_form(desk), **typed).status_code == 303
+        assert desk.press(form=find_form(desk), less="lost", **typed).status_code == 303
     assert "3 numbers are saved." in desk.open(stock.desk_path).text
     assert [stock.read(item)["onHand"] for item in items] == [1, 2.5, 10, 0]
     assert [len(stock.book(item)) for item in items] == [2, 2, 1, 2]
@@ -192,7 +239,7 @@ def test_a_refused_number_does_not_hold_up_the_others(stock: DeskStock, desk: Vi
     desk.open(stock.desk_path)
     data(stock.adjust(cups, -4, reason="sold"))
     typed = {**fill(bread, quantity="many"), **fill(cups, quantity="9", note="two of us"), **fill(lager, quantity="8")}
-    page = desk.send(form=find_form(desk), **typed)
+    page = desk.send(form=find_form(desk), less="lost", **typed)
     assert page.status_code == 422 and "The number is saved." in page.text
     assert "Bread: Enter a number like 12 or 12.5." in page.text
     assert "Cups: Somebody else has changed this item." in page.text and "two of us" in page.text
@@ -214,7 +261,7 @@ def save_against_each_other(app: Flask, stock: DeskStock, owner: Account) -> lis
     def count(number: int) -> int:
         order = items if number % 2 else items[::-1]
         typed = {name: value for item in order for name, value in fill(item, quantity=str(number)).items()}
-        page = visitors[number].press(form=find_form(visitors[number]), **typed).text
+        page = visitors[number].press(form=find_form(visitors[number]), less="lost", **typed).text
         return 3 - page.count("Somebody else has changed this item. Look at its numbers, and save again.</span>")
 
     saved = run_concurrently(4, count)
@@ -243,7 +290,9 @@ def test_a_wrong_number_is_said_in_its_row_and_changes_nothing(stock: DeskStock,
         ({}, "Enter a number in at least one row."),
         ({"note": "only a note"}, "Enter the new number."),
         ({"quantity": "many"}, "Enter a number like 12 or 12.5."),
-        ({"quantity": "-1"}, "Enter 0 or more."),
+        ({"quantity": "--1"}, "Enter 0 or more."),
+        ({"quantity": "-11"}, "There are only 10. You cannot take away 11."),
+        ({"quantity": "-0"}, "This is the number already."),
         ({"quantity": "1.2345"}, "Enter at most three decimals."),
         ({"quantity": "9" * 15}, "Enter a smaller number."),
         ({"quantity": "9" * 400}, "Enter a number like 12 or 12.5."),

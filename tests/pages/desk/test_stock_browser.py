@@ -40,6 +40,7 @@ def test_a_member_counts_changes_and_archives(
         page.get_by_label("New number of Windhoek Lager 330 ml").press("Enter")
         view.check("table-wrong")
         page.get_by_label("New number of Windhoek Lager 330 ml").fill("44.5")
+        page.get_by_role("radio", name="Sold or used").check()
         page.get_by_role("button", name="Save the numbers").click()
         expect(page.get_by_text("The number is saved.")).to_be_visible()
         assert page.url.endswith(f"#item-{lager['id']}") and stock.read(lager)["onHand"] == 44.5

@@ -14,6 +14,7 @@ from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.shell import DeskPages, go_to, render_desk
 from app.blueprints.pages.desk.stock_numbers import (
+    LESS_OPTIONS,
     NUMBER_FORM,
     TypedNumbers,
     mark_refused,
@@ -149,6 +150,7 @@ def _render(caller: Caller, event_id: str, numbers: TypedNumbers | None = None) 
         waiting_import=overview.waiting_import,
         row_form=numbers,
         numbers=numbers or TypedNumbers(NUMBER_FORM, {}),
+        less_options=LESS_OPTIONS,
         numbers_key=secrets.token_urlsafe(16),
         refresh_seconds=0 if numbers else REFRESH_SECONDS,
         **get_permissions(caller, event),

@@ -14,7 +14,7 @@ REASON_LABELS = dict(
         REASONS,
         (
             lazy_gettext("Received"),
-            lazy_gettext("Sold"),
+            lazy_gettext("Sold or used"),
             lazy_gettext("Waste"),
             lazy_gettext("Damage"),
             lazy_pgettext("stock", "Transfer"),
