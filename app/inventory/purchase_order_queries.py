@@ -16,6 +16,7 @@ from app.inventory.order_states import OPEN
 from app.inventory.purchase_order_sql import ITEMS_SQL, LINES_SQL, LOCK_ITEMS_SQL, NEWER_LINES_SQL
 from app.inventory.queries import StockEvent, get_event
 
+NUMBER_LENGTH = 8
 ORDER_SORTS: dict[str, AnyColumn] = {"createdAt": cast(AnyColumn, StockOrder.created_at)}
 
 
@@ -65,6 +66,7 @@ def list_orders_query(caller: Caller, event_id: str) -> Select[*tuple[Any, ...]]
         StockOrder.created_at,
         StockOrder.closed_at,
         items.label("items"),
+        func.upper(func.right(StockOrder.id, NUMBER_LENGTH)).label("number"),
     ]
     return (
         select(*columns, Account.name.label("actor_name"), literal(event.timezone).label("timezone"))
@@ -125,6 +127,11 @@ def _build_line(line: RowMapping, item: RowMapping, newer: Decimal, *, is_open: 
     arrived = max(received, line["quantity"] - expected) if is_open else received
     item_values = {"on_hand": item["on_hand"], "archived_at": item["archived_at"]}
     return cast(Line, {**line, "arrived": arrived, "expected": expected, **item_values})
+
+
+def format_order_number(order_id: str) -> str:
+    """Return the short number of an order for people, as `number` of `list_orders_query`."""
+    return order_id[-NUMBER_LENGTH:].upper()
 
 
 def build_sheet_url(event_id: str, order_id: str) -> str:

@@ -60,6 +60,15 @@ class StockOverview(NamedTuple):
     waiting_import: WaitingImport | None
 
 
+class Buyer(NamedTuple):
+    """Who buys for an event: name, contact address and postal address of the organisation, and the place of the event."""
+
+    name: str
+    contact: str
+    address: str
+    place: str
+
+
 class ReportEvent(NamedTuple):
     """An event with the name of its organiser, for a PDF."""
 
@@ -278,13 +287,18 @@ def find_event_for_report(event_id: str) -> ReportEvent | None:
     return None if row is None else ReportEvent(*row)
 
 
-def load_buyer(event_id: str) -> tuple[str, str]:
-    """Return the name of the organisation that buys for an event, and its contact address."""
+def load_buyer(event_id: str) -> Buyer:
+    """Return the organisation that buys for an event, and where the event is."""
     row = db.session.execute(
-        select(func.coalesce(OrganiserProfile.org_name, Account.name), contact_sql(Event.organiser_id))
+        select(
+            func.coalesce(OrganiserProfile.org_name, Account.name),
+            contact_sql(Event.organiser_id),
+            func.coalesce(OrganiserProfile.address, ""),
+            func.concat_ws(", ", Event.venue, Event.city),
+        )
         .select_from(Event)
         .join(Account, Account.id == owner_id_sql(Event.organiser_id))
         .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
         .where(Event.id == event_id)
     ).one()
-    return row[0], row[1]
+    return Buyer(*row)

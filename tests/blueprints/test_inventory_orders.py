@@ -6,6 +6,7 @@ import io
 import pytest
 
 from tests.factories.inventory import Stock, assert_quantities_match_movements
+from tests.factories.organisations import register_for_vat
 from tests.http import Client, data, list_problems
 from tests.pdf_text import NEEDS_PDFTOTEXT, read_pdf
 
@@ -61,11 +62,23 @@ def test_a_supplier_gets_a_sheet_with_what_people_wrote_and_nothing_more(stock: 
         costPrice=100.5,
         unit="case",
     )
+    register_for_vat(stock.owner)
     (order,) = data(stock.owner.post(f"{stock.path}/reorder/apply"))["orders"]
     sheet = stock.owner.get(order["sheetUrl"])
     assert sheet.mimetype == "application/pdf" and sheet.get_data() == stock.owner.get(order["sheetUrl"]).get_data()
     text = " ".join(read_pdf(sheet.get_data()).split())
-    for expected in ("Breweries", stock.event["name"], '<img src="/etc/passwd"> &', "<b>Lager</b>", "case", "201.00"):
+    place = f"{stock.event['venue']}, {stock.event['city']}"
+    for expected in (
+        "Breweries",
+        stock.event["name"],
+        "12 Independence Avenue Windhoek",
+        place,
+        order["id"][-8:].upper(),
+        '<img src="/etc/passwd"> &',
+        "<b>Lager</b>",
+        "case",
+        "201.00",
+    ):
         assert expected in text, text
     assert stock.owner.get(f"{stock.path}/orders/{'0' * 24}/sheet.pdf").status_code == 404
 

@@ -210,7 +210,7 @@ def test_documents_of_money_and_stock_name_it(block: Block) -> None:
     data(block.owner.post(f"{block.path}/invoice/email", {"to": "sponsor@bank.example"}), 202)
     paper: dict[str, Any] = fetch_scalar("SELECT paper FROM invoice")
     assert paper["contact"] == CONTACT and get_own_address(block) not in str(paper)
-    assert load_buyer(block.event["id"]) == ("Windhoek Lights", CONTACT)
+    assert load_buyer(block.event["id"])[:2] == ("Windhoek Lights", CONTACT)
     sender = find_event_sender(block.event["id"])
     assert sender is not None and sender.contact == CONTACT
 

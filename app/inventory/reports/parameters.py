@@ -124,7 +124,7 @@ def value_sql(quantity: str, price: str = "i.cost_price") -> str:
 
 
 NAME = Field("name", "i.name", heading="Item", share=40)
-SKU = Field("sku", "i.sku", heading="SKU", share=20)
+SKU = Field("sku", "i.sku", heading="Item number", share=20)
 UNIT = Field("unit", "i.unit", heading="Unit", share=13)
 ON_HAND = Field("onHand", "i.on_hand", QUANTITY, "On hand", 15)
 COST_PRICE = Field("costPrice", "i.cost_price", PRICE)

@@ -288,7 +288,7 @@ class _RowParser:
         key = fold_sku(sku)
         first_row = self.row_by_sku.setdefault(key, row_number)
         if first_row != row_number:
-            message = mark_for_translation("Row %(num)s already has this SKU.")
+            message = mark_for_translation("Row %(num)s already has this item number.")
             self._add_error(row_number, "sku", "duplicate", message % {"num": first_row}, sku)
         return key
 

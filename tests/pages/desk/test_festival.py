@@ -270,7 +270,7 @@ def invoice_the_sponsor(page: Page) -> None:
 
 def count_the_stock(page: Page) -> None:
     open_section(page, "Stock", "New item")
-    item = {"Name": "Windhoek Lager", "Item number (SKU)": "BEE-1", "Unit": "case", "On hand": "48"}
+    item = {"Name": "Windhoek Lager", "Item number": "BEE-1", "Unit": "case", "On hand": "48"}
     send(page, item, "Add the item", "The item is added.")
     follow(page, "All items")
     page.get_by_label("New number of Windhoek Lager").fill("44")

@@ -177,9 +177,11 @@ def test_a_row_is_a_short_card_on_a_phone_and_a_row_of_the_table_else(
             "(cells) => Object.fromEntries(cells.map((cell) => [cell.dataset.label, cell.getBoundingClientRect().top]))"
         )
         cells = page.locator("td[data-label]:visible")
-        assert len(set(cells.evaluate_all(tops).values())) == 1 and cells.count() == 8
+        assert len(set(cells.evaluate_all(tops).values())) == 1 and cells.count() == 9
         page.set_viewport_size({"width": 320, "height": 720})
         places = cells.evaluate_all(tops)
-        assert not {"Place", "State"} & places.keys(), "fields without a value"
-        assert places["Reserved"] == places["Damaged"] > places["Item"], "two short fields on one line"
+        assert not {"Place", "Unit", "State"} & places.keys(), "fields without a value"
+        assert places["On hand"] == places["Reserved"] > places["Item number"] > places["Item"], (
+            "two short fields on one line"
+        )
         assert len(set(places.values())) == 4

@@ -87,7 +87,7 @@ def test_a_list_without_numbers_is_imported_by_its_names(stock: DeskStock, desk:
     assert '<option value="nameAndSku" selected>' in page.text
     chosen = {"columnA": "nameAndSku", "columnB": "onHand"}
     page = check(desk, **chosen)
-    assert read_counts(page) == [2, 0, 0] and "Row 2 already has this SKU." in page.text
+    assert read_counts(page) == [2, 0, 0] and "Row 2 already has this item number." in page.text
     assert "80 characters" in page.text
     upload(desk, stock, rows[: rows.index("lager")])
     assert read_counts(check(desk, **chosen)) == [2, 0, 0]
@@ -110,9 +110,7 @@ def test_wrong_choices_are_said_and_kept(stock: DeskStock, desk: Visitor) -> Non
     upload(desk, stock, OWN_LIST)
     page = desk.send(form=1, columnA="", columnB="name", columnC="name")
     assert page.status_code == 422
-    assert (
-        "Choose the column that is “Item number (SKU)”, or" in page.text and "“Product” is “Name” already." in page.text
-    )
+    assert "Choose the column that is “Item number”, or" in page.text and "“Product” is “Name” already." in page.text
     assert '<option value="name" selected>' in page.text
     assert desk.send(form=1, columnA="colour").status_code == 422
     assert stock.items() == []

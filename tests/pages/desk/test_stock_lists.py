@@ -89,7 +89,7 @@ def test_a_check_shows_what_would_change_of_each_item(stock: DeskStock, desk: Vi
     check = upload(desk, stock, build_csv("CUP-1,Cups,10,1,4,2,0,0", "bee-1,Lager,120,24,4,48,0,0"))
     run_due_jobs(worker="test")
     known, new = desk.open(check.request.path).text.split("<tbody>")[1].split("</tr>")[:2]
-    assert "Lager (bee-1)" in known and "Item number (SKU): BEE-1 → bee-1" in known and "On hand: 12 → 48" in known
+    assert "Lager (bee-1)" in known and "Item number: BEE-1 → bee-1" in known and "On hand: 12 → 48" in known
     assert "Cups (CUP-1)" in new and "New. " in new and "On hand: 2<" in new and "Damaged" not in new
 
 
@@ -222,6 +222,8 @@ def test_low_items_are_ordered_once(stock: DeskStock, desk: Visitor) -> None:
     page = desk.open(f"{stock.desk_path}/order")
     link = page.text.split(f"{stock.desk_path}/orders/")[1].split('"')[0]
     assert desk.open(f"{stock.desk_path}/orders/{link}/sheet.pdf").get_data().startswith(b"%PDF")
+    assert f">{link[-8:].upper()}<" in page.text
+    assert f"Order {link[-8:].upper()}" in desk.open(f"{stock.desk_path}/orders/{link}").text
     desk.open(f"{stock.desk_path}/order")
     assert desk.press(form=1).status_code == desk.press(form=1).status_code == 303
     assert stock.read(late)["onOrder"] == 120

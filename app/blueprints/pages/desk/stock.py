@@ -1,7 +1,7 @@
 """The stock of an event: the items as a table whose numbers are changed in place, and the changes as they come."""
 
 import secrets
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -34,7 +34,7 @@ from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.inventory import item_list, queries
 from app.inventory.actions.imports import MAX_BYTES
-from app.inventory.formatting import format_quantity
+from app.inventory.formatting import format_quantity, is_named_by_number
 from app.web.access import may
 from app.web.fields import Boolean, Text
 from app.web.schema import Query, to_snake_case
@@ -62,10 +62,20 @@ def link_item(row: Row, key: str = "id") -> str:
     return url_for("desk_stock.show_item", event_id=(request.view_args or {})["event_id"], item_id=row[key])
 
 
+@dataclass(frozen=True)
+class ItemNumber(Column):
+    """The number of an item; the page leaves it out where it says what the name says."""
+
+    def format(self, row: Row) -> str:
+        """The text of the cell on the page."""
+        return "" if is_named_by_number(row["name"], row["sku"]) else super().format(row)
+
+
 COLUMNS = (
     Column("name", lazy_gettext("Item"), sort="name", link=link_item),
-    Column("sku", lazy_gettext("SKU"), CODE, sort="sku"),
+    ItemNumber("sku", lazy_gettext("Item number"), CODE, sort="sku"),
     Column("storageLocation", lazy_gettext("Place")),
+    Column("unit", lazy_gettext("Unit")),
     Column("onHand", lazy_gettext("On hand"), NUMBER),
     Column("reserved", lazy_gettext("Reserved"), NUMBER),
     Column("damaged", lazy_gettext("Damaged"), NUMBER),

@@ -54,7 +54,7 @@ SHEET = Form(
 )
 NAME_AND_SKU = "nameAndSku"
 COLUMNS = ColumnForm(
-    {"sku": LABELS["sku"], "name": LABELS["name"], NAME_AND_SKU: lazy_gettext("Name, and SKU too"), **LABELS},
+    {"sku": LABELS["sku"], "name": LABELS["name"], NAME_AND_SKU: lazy_gettext("Name, and item number too"), **LABELS},
     ("sku",),
     {NAME_AND_SKU: ("name", "sku")},
 )
@@ -237,9 +237,9 @@ def _render_columns(
         template="desk/import_columns.html",
         title=gettext("What are the columns?"),
         lead=gettext(
-            "Choose what each column is. The SKU is your own number for an item: a row with a SKU that exists changes this "
-            "item. If the list has no such numbers, choose “Name, and SKU too” for the names. A new item needs a name, and "
-            "has 0 where the file has no number."
+            "Choose what each column is. The item number is your own number for an item: a row with a number that exists "
+            "changes this item. If the list has no such numbers, choose “Name, and item number too” for the names. A new "
+            "item needs a name, and has 0 where the file has no number."
         ),
         button=gettext("Check the file"),
         back=url_for("desk_stock.choose_sheet", event_id=event_id),

@@ -49,7 +49,7 @@ from app.web.stock_fields import build_item_field
 
 LABELS = {
     "name": lazy_gettext("Name"),
-    "sku": lazy_gettext("Item number (SKU)"),
+    "sku": lazy_gettext("Item number"),
     "imageUrl": lazy_gettext("Address of a picture"),
     "productType": lazy_gettext("Type"),
     "expiryDate": lazy_gettext("Expires on"),
@@ -159,7 +159,7 @@ STEPS = {
     "archive": Step(
         lazy_gettext("Archive %(name)s?"),
         lazy_gettext(
-            "The item leaves the table, and is not ordered any more. Its numbers, movements and SKU stay. You can "
+            "The item leaves the table, and is not ordered any more. Its quantities, movements and item number stay. You can "
             "restore it."
         ),
         lazy_gettext("Archive"),

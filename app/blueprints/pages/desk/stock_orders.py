@@ -16,9 +16,9 @@ from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.inventory import actions, purchase_order_pdf
 from app.inventory.errors import ItemArchived, OrderClosed
-from app.inventory.formatting import format_quantity
+from app.inventory.formatting import format_item, format_quantity
 from app.inventory.order_states import OPEN
-from app.inventory.purchase_order_queries import OrderDetails, get_order_details
+from app.inventory.purchase_order_queries import OrderDetails, format_order_number, get_order_details
 from app.web.fields import Boolean
 from app.web.file_responses import build_pdf_response
 from app.web.schema import Query
@@ -121,7 +121,7 @@ def cancel_order(caller: Caller, event_id: str, order_id: str) -> ResponseReturn
 def download_order(caller: Caller, event_id: str, order_id: str) -> ResponseReturnValue:
     """Show the sheet of an order, to print or to send."""
     data = purchase_order_pdf.get_order_pdf(caller, event_id, order_id)
-    return build_pdf_response(data, f"order-{order_id[-8:]}")
+    return build_pdf_response(data, f"order-{format_order_number(order_id)}")
 
 
 def link_to_order(event_id: str, order_id: str) -> str:
@@ -174,8 +174,10 @@ def _render_order(caller: Caller, event_id: str, order: OrderDetails, form: Fill
         event=event,
         template="desk/stock_delivery.html",
         order=order,
+        number=format_order_number(order.id),
         state_labels=ORDER_STATE_LABELS,
         is_open=order.status == OPEN,
         is_receivable=order.status == OPEN and permissions["may_write"],
+        format_item=format_item,
         format_quantity=format_quantity,
     )

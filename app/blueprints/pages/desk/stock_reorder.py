@@ -13,7 +13,7 @@ from app.blueprints.pages.desk.shell import do_once, go_to
 from app.blueprints.pages.desk.stock import READ, WRITE, blueprint, get_permissions
 from app.blueprints.pages.desk.stock_orders import link_to_order
 from app.blueprints.pages.desk.stock_words import ORDER_STATE_LABELS, WRONG_NUMBER
-from app.blueprints.pages.desk.tables import NUMBER, STATUS, TIME, Column, Row, Table, render_desk_table
+from app.blueprints.pages.desk.tables import CODE, NUMBER, STATUS, TIME, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FIELD_MESSAGES, FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import TypedNumber
 from app.core.errors import ValidationFailed
@@ -21,7 +21,7 @@ from app.core.ids import is_id
 from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
 from app.events import queries as events
 from app.inventory import actions, queries
-from app.inventory.formatting import format_quantity
+from app.inventory.formatting import format_item, format_quantity
 from app.inventory.purchase_order_queries import ORDER_SORTS, list_orders_query
 from app.inventory.purchase_order_sql import MAX_ITEMS
 from app.web.schema import Query
@@ -43,6 +43,7 @@ ORDERS = Table(
         sort="createdAt",
         link=lambda row: link_to_order(row["event_id"], row["id"]),
     ),
+    Column("number", lazy_gettext("Number"), CODE),
     Column("supplier", lazy_gettext("Supplier")),
     Column("status", lazy_gettext("State"), STATUS, labels=ORDER_STATE_LABELS),
     Column("items", lazy_gettext("Items"), NUMBER),
@@ -156,6 +157,7 @@ def _render_reorder(caller: Caller, event_id: str, levels: FilledForm | None = N
         level_prefix=PREFIX,
         unfilled_items=unfilled_items,
         item_ids=",".join(line.item_id for order in reorder.orders for line in order.lines),
+        format_item=format_item,
         format_quantity=format_quantity,
         path=request.path,
         **get_permissions(caller, event),

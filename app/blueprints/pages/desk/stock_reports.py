@@ -10,7 +10,7 @@ from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.file_columns import REPORT_COLUMNS
 from app.blueprints.pages.desk.shell import go_to
-from app.blueprints.pages.desk.stock import READ, blueprint, link_item
+from app.blueprints.pages.desk.stock import READ, ItemNumber, blueprint, link_item
 from app.blueprints.pages.desk.tables import AMOUNT, CODE, NUMBER, TIME, Column, Table, render_desk_table
 from app.blueprints.pages.forms import Form, Input
 from app.core.errors import NotFound
@@ -37,7 +37,8 @@ class PeriodSchema(Query):
 VARIANCES = Table(
     "variances",
     Column("name", lazy_gettext("Item"), sort="name", link=link_item),
-    Column("sku", lazy_gettext("SKU"), CODE),
+    ItemNumber("sku", lazy_gettext("Item number"), CODE),
+    Column("unit", lazy_gettext("Unit")),
     Column("counted_at", lazy_gettext("Counted"), TIME),
     Column("expected", lazy_gettext("Expected"), NUMBER),
     Column("counted", lazy_gettext("Found"), NUMBER),
