@@ -274,6 +274,7 @@ def count_the_stock(page: Page) -> None:
     send(page, item, "Add the item", "The item is added.")
     follow(page, "All items")
     page.get_by_label("New number of Windhoek Lager").fill("44")
+    page.get_by_role("radio", name="Sold or used").check()
     page.get_by_label("New number of Windhoek Lager").press("Enter")
     expect_texts(page, "The number is saved.")
     expect(page.get_by_role("row", name="Windhoek Lager").get_by_role("cell", name="44", exact=True)).to_have_count(2)
