@@ -96,6 +96,11 @@ class MoneyPaidBack(Conflict):
     message = "Money was paid back for this invoice, so its payments stay. If that was recorded wrongly too, take it back first."
 
 
+class EventNotCancelled(Conflict):
+    number, code = SHARED_NUMBER, "EVENT_NOT_CANCELLED"
+    message = "The event takes place. Give places of the block back, and the invoice is credited for them."
+
+
 class InvoiceCredited(Conflict):
     number, code = SHARED_NUMBER, "INVOICE_CREDITED"
     message = (

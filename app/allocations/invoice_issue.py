@@ -97,8 +97,11 @@ def digest_document(document: InvoiceDocument, context: InvoiceContext) -> str:
     return hashlib.sha256(json.dumps(undated.to_json(), sort_keys=True).encode()).hexdigest()[:32]
 
 
-def issue_missing_credit_note(session: Session, block_id: str) -> Invoice | None:
-    """Issue a credit note for invoiced places that a locked block has lost and that are not credited yet, if any."""
+def issue_missing_credit_note(session: Session, block_id: str, *, is_cancelled: bool = False) -> Invoice | None:
+    """Issue a credit note for invoiced places that a locked block has lost and that are not credited yet, if any.
+
+    With `is_cancelled`, because the event does not take place, it is for all that are not credited yet.
+    """
     invoices = session.scalars(
         select(Invoice)
         .where(Invoice.block_id == block_id)
@@ -108,14 +111,16 @@ def issue_missing_credit_note(session: Session, block_id: str) -> Invoice | None
         return None
     context = load_invoice_context(session, block_id)
     charged_quantity = invoices[0].quantity - sum(credit.quantity for credit in invoices[1:])
-    if context.block.held >= charged_quantity:
+    kept_quantity = 0 if is_cancelled else context.block.held
+    if kept_quantity >= charged_quantity:
         return None
-    document = _build_credit_note(context, invoices[0], charged_quantity, context.block.held)
-    return _issue_document(session, context, document, quantity=charged_quantity - context.block.held)
+    reason = "the event is cancelled" if is_cancelled else "places given back"
+    document = _build_credit_note(context, invoices[0], charged_quantity, kept_quantity, reason)
+    return _issue_document(session, context, document, quantity=charged_quantity - kept_quantity)
 
 
 def _build_credit_note(
-    context: InvoiceContext, original_invoice: Invoice, quantity_before: int, quantity_after: int
+    context: InvoiceContext, original_invoice: Invoice, quantity_before: int, quantity_after: int, reason: str
 ) -> InvoiceDocument:
     """Return the credit note for the difference of two quantities, at the invoiced price of one place, for the same buyer."""
     unit_price_minor = original_invoice.total_minor // original_invoice.quantity
@@ -125,7 +130,7 @@ def _build_credit_note(
         vat_minor, value_notes = calculate_correction(original, before_minor, after_minor)
     total_minor = after_minor - before_minor
     line = DocumentLine(
-        what=f"{context.ticket_type}: places given back",
+        what=f"{context.ticket_type}: {reason}",
         quantity=quantity_before - quantity_after,
         unit_price_minor=-unit_price_minor,
         amount_minor=total_minor,

@@ -9,7 +9,7 @@ from sqlalchemy.orm import undefer
 
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
-from app.allocations.errors import BlockInvoiced, InvoiceAddressMissing, InvoiceNotIssued
+from app.allocations.errors import BlockInvoiced, EventNotCancelled, InvoiceAddressMissing, InvoiceNotIssued
 from app.allocations.invoice_context import BUYER_REFERENCE, load_invoice_context, lock_block_for_invoice
 from app.allocations.invoice_issue import (
     DUE,
@@ -18,13 +18,14 @@ from app.allocations.invoice_issue import (
     get_or_issue_invoice,
     issue_missing_credit_note,
 )
+from app.allocations.invoice_payments import find_invoice_of_block
 from app.allocations.models import AllocationBlock, Invoice
-from app.allocations.recorded_payments import RecordedPayment, list_payments, sum_counted
+from app.allocations.recorded_payments import RecordedPayment, list_payments, sum_charges, sum_counted
 from app.allocations.states import CREDITED, ISSUED
 from app.audit.actions import Action
 from app.audit.log import record, record_export
 from app.core import throttle
-from app.core.db import db, release_connection
+from app.core.db import ReadOrWriteSession, db, release_connection
 from app.core.errors import NotFound, Throttled
 from app.core.languages import mark_for_translation
 from app.core.outbox import enqueue
@@ -33,6 +34,7 @@ from app.core.transaction import transaction
 from app.events import queries as events
 from app.events.event_rows import belongs_to
 from app.events.models import Event
+from app.events.visibility import CANCELLED
 from app.invoicing.documents import INVOICE, InvoiceDocument, mark_as_preview, parse_document
 from app.invoicing.invoice_pdf import draw_invoice_pdf
 
@@ -147,11 +149,32 @@ def issue_block_credit_note(block_id: str) -> Invoice | None:
     """Issue a credit note for the places that a block has lost, and enqueue its email to the holder."""
     with transaction() as session:
         block = lock_block_for_invoice(session, block_id)
+        return None if block is None else _issue_and_mail_credit_note(session, block)
+
+
+def credit_invoice(caller: Caller, event_id: str, block_id: str) -> None:
+    """Credit all that the invoice of a block still charges, because the event is cancelled, and mail it to the holder.
+
+    The places stay as they are. Where nothing is charged it changes nothing. Raises NotFound, InvoiceNotIssued,
+    EventNotCancelled.
+    """
+    with transaction() as session:
+        block = lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller)
         if block is None:
-            return None
-        credit_note = issue_missing_credit_note(session, block_id)
-        if credit_note is not None and block.holder_email:
-            enqueue("allocations.mail_invoice", invoice_id=credit_note.id, to=block.holder_email)
+            raise NotFound()
+        if sum_charges(find_invoice_of_block(session, event_id, block_id)) <= 0:
+            return
+        if session.scalar(select(Event.visibility).where(Event.id == event_id)) != CANCELLED:
+            raise EventNotCancelled()
+        _issue_and_mail_credit_note(session, block, is_cancelled=True)
+
+
+def _issue_and_mail_credit_note(
+    session: ReadOrWriteSession, block: AllocationBlock, *, is_cancelled: bool = False
+) -> Invoice | None:
+    credit_note = issue_missing_credit_note(session, block.id, is_cancelled=is_cancelled)
+    if credit_note is not None and block.holder_email:
+        enqueue("allocations.mail_invoice", invoice_id=credit_note.id, to=block.holder_email)
     return credit_note
 
 

@@ -233,6 +233,7 @@ event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/codes
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/invite
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/invoice
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/invoice.pdf
+event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/invoice/credit
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/invoice/email
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/invoice/preview
 event: write            PATCH  /api/events/{eventId}/allocations/{blockId}/invoice/buyer

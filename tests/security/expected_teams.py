@@ -92,7 +92,7 @@ PATTERNS = (
     (r"GET /api/organisations/me/files/", "files: read"),
     (r"DELETE /api/organisations/me/files/", "files: delete"),
     (r"\w+ /api/events/{eventId}/money", "money: read"),
-    (r"POST .*/invoice/received", "money: write"),
+    (r"POST .*/invoice/(received|credit)", "money: write"),
     (r"PATCH .*/invoice/buyer", "money: write"),
     (r"POST /api/events/{id}/copy", "events: create"),
     (r"GET /api/events/{eventId}/audit", "money: read"),

@@ -219,6 +219,7 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     f"POST {BLOCK}/allocator-link": SampleRequest({}),
     f"POST {BLOCK}/codes": SampleRequest({"count": 1}),
     f"POST {BLOCK}/invite": SampleRequest({"name": "Maria", "email": "maria@example.com"}),
+    f"POST {BLOCK}/invoice/credit": SampleRequest(path_values={"blockId": "creditedBlockId"}),
     f"POST {BLOCK}/invoice/email": SampleRequest({"to": "books@bank.example"}),
     f"GET {BLOCK}/invoice/preview": SampleRequest(path_values={"blockId": "otherBlockId"}),
     f"PATCH {BLOCK}/invoice/buyer": SampleRequest(

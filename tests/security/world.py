@@ -123,6 +123,10 @@ class World:
         data(paid.post("invoice/email", to="books@bank.na"), 202)
         part = {"amountMinor": 85000, "reference": "EFT 1", "receivedOn": TRANSFER_DAY, "part": True}
         data(paid.post("invoice/received", **part))
+        credited = allocations.create_another_block(block)
+        data(credited.post("invoice/email", to="books@bank.na"), 202)
+        data(credited.post("release-unused"))
+        run_jobs()
         cover = data(
             owner.post(
                 "/api/events/upload-cover",
@@ -143,6 +147,7 @@ class World:
             "blockId": block.id,
             "otherBlockId": other.id,
             "paidBlockId": paid.id,
+            "creditedBlockId": credited.id,
             "invoiceDueMinor": invoice["dueMinor"],
             "documentId": document["id"],
             "fileId": file_id,

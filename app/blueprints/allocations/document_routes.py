@@ -9,6 +9,7 @@ from app.accounts.permissions import GUESTS_READ, GUESTS_WRITE, MONEY_READ, MONE
 from app.allocations import queries, ticket_packs
 from app.allocations.errors import (
     BlockInvoiced,
+    EventNotCancelled,
     InsufficientSlots,
     InvoiceAddressMissing,
     InvoiceCredited,
@@ -25,6 +26,7 @@ from app.allocations.invoice_payments import receive_invoice_payment
 from app.allocations.invoices import (
     EnqueuedInvoice,
     IssuedInvoice,
+    credit_invoice,
     enqueue_invoice_email,
     get_invoice,
     get_or_issue_invoice_pdf,
@@ -165,6 +167,22 @@ def receive_invoice(event_id: str, block_id: str, **transfer: Any) -> IssuedInvo
     the block gets a mail for each payment.
     """
     receive_invoice_payment(get_current_caller(), event_id, block_id, **transfer)
+    return get_invoice(get_current_caller(), event_id, block_id)
+
+
+@blp.post(
+    f"{BLOCK_PATH}/invoice/credit",
+    access=may(MONEY_WRITE).with_verified_email(),
+    returns=document_schemas.InvoiceData,
+    errors=[InvoiceNotIssued, EventNotCancelled],
+)
+def credit_block_invoice(event_id: str, block_id: str) -> IssuedInvoice:
+    """Credit all that the invoice of a block of a cancelled event still charges.
+
+    One credit note is issued and mailed to the holder; the places stay as they are. What was paid is owed back. Where
+    nothing is charged any more it changes nothing.
+    """
+    credit_invoice(get_current_caller(), event_id, block_id)
     return get_invoice(get_current_caller(), event_id, block_id)
 
 

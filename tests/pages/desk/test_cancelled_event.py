@@ -8,12 +8,14 @@ import pytest
 from flask import Flask
 
 from app.accounts.models import Account
+from app.core.formatting import format_money
 from tests.allocations.test_invoice_payments import credit
 from tests.counting import count_statements
 from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to, run_jobs
 from tests.factories.allocations import Block, create_another_block, create_block
 from tests.factories.applications import (
     LIST,
+    TRANSFER_DAY,
     create_application,
     create_approved_application,
     create_offered_application,
@@ -23,11 +25,12 @@ from tests.factories.applications import (
 )
 from tests.factories.campaigns import fetch_sql_rows
 from tests.factories.events import create_published_event
-from tests.factories.payouts import execute_sql
+from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.factories.ticket_links import Guest, claim_as_guest
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS, open_as
 from tests.pages.pages import Visitor
+from tests.races import run_concurrently
 
 TASKS = "/api/organisations/me/tasks"
 LEFT = "Left to do after the cancellation"
@@ -296,32 +299,46 @@ def test_invoice_of_a_cancelled_event_is_credited_from_its_page(
 ) -> None:
     block = festival.sponsors
     guest = claim_as_guest(block, email="maria@example.com")
-    path = f"{EVENTS}/{festival.id}/guests/{block.id}"
-    assert "Credit this invoice" not in desk.open(f"{path}/invoice").text
+    total = data(organiser.get(f"{block.path}/invoice"))["totalMinor"]
+    payment = {"amountMinor": 100, "reference": "EFT", "receivedOn": TRANSFER_DAY, "part": True}
+    data(organiser.post(f"{block.path}/invoice/received", payment))
+    path = f"{EVENTS}/{festival.id}/guests/{block.id}/invoice"
+    assert "Credit this invoice" not in desk.open(path).text
+    desk.open(f"{path}/credit")
+    assert "The event takes place." in desk.send(form=1).text
     cancel(organiser, festival.id)
-    page = desk.open(f"{path}/invoice").text
-    unused = block.now()["quantity"] - 1
-    assert f'href="{path}/release">Credit {unused} unused places<' in page
-    assert "1 guest has a ticket: take the place back" in page and f'href="{path}?status=claimed"' in page
-    desk.open(f"{path}/release")
-    desk.send(form=1)
-    run_jobs()
-    page = desk.open(f"{path}/invoice").text
-    assert "Credit notes" in page and "Credit this invoice" in page and "unused place" not in page
-    taken = re.findall(rf'href="({path}/places/\w+/revoke)"', desk.open(f"{path}?status=claimed").text)
-    assert len(taken) == 1 and "is credited" in desk.open(taken[0]).text
-    assert re.search(r'value="public" selected', desk.page.text)
-    desk.send(form=1, returnTo="public")
-    run_jobs()
-    assert "Credit this invoice" not in desk.open(f"{path}/invoice").text
+    assert f'href="{path}/credit"' in desk.open(path).text
+    page = desk.open(f"{path}/credit").text
+    assert f"A credit note over {format_money(total)} is issued." in page
+    assert f"You then owe back {format_money(100)} that was paid." in page
+    page = desk.send(form=1).text
+    assert "The invoice is credited." in page and "Credit notes" in page and "Credit this invoice" not in page
+    assert f"You owe back</dt><dd><strong>{format_money(100)}" in page
     assert "cancelled_invoices 1" not in list_kinds(organiser)
-    assert guest.code
+    statement = "SELECT status FROM allocation_slot WHERE id = :id"
+    assert fetch_scalar(statement, id=guest.slot_id) == "claimed", "the places stay"
+    data(organiser.post(f"{block.path}/release-unused", {}))
+    run_jobs()
+    invoice = data(organiser.get(f"{block.path}/invoice"))
+    assert (len(invoice["creditNotes"]), invoice["dueMinor"]) == (1, -100), "nothing is credited twice"
 
 
-def test_who_may_not_change_guests_reads_who_credits_the_invoice(
+def test_finance_credits_the_invoice_of_a_cancelled_event(
     app: Flask, client: Client, owner: Account, organiser: Client, festival: Festival
 ) -> None:
     cancel(organiser, festival.id)
-    visitor = open_as(app, client, owner, "finance")
-    page = visitor.open(f"{EVENTS}/{festival.id}/guests/{festival.sponsors.id}/invoice").text
-    assert "Credit this invoice" in page and "You may not change guests" in page and "/release" not in page
+    path = f"{EVENTS}/{festival.id}/guests/{festival.sponsors.id}/invoice/credit"
+    for role, status in (("viewer", 403), ("door", 403), ("manager", 200), ("finance", 200)):
+        visitor = open_as(app, client, owner, role)
+        assert visitor.open(path).status_code == status, role
+    assert "The invoice is credited." in visitor.send(form=1).text
+
+
+def test_an_invoice_that_many_credit_at_once_is_credited_once(
+    app: Flask, organiser: Client, festival: Festival
+) -> None:
+    cancel(organiser, festival.id)
+    path = f"{festival.sponsors.path}/invoice/credit"
+    answers = run_concurrently(16, lambda _: Client(app.test_client(), organiser.headers).post(path).status_code)
+    assert set(answers) == {200}
+    assert fetch_scalar("SELECT count(*) FROM invoice WHERE kind = 'credit_note'") == 1

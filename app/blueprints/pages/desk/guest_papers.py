@@ -196,7 +196,7 @@ def _render_invoice(caller: Caller, event: OwnEvent, block: queries.BlockRow) ->
         charges_cancelled_event=(
             invoice is not None and is_to_credit(event, block) and invoice["credited_minor"] < invoice["total_minor"]
         ),
-        unused=block["available"] + block["invited"],
+        may_mail=may_use(MAIL_INVOICE),
         failed_mails=[
             (mail, MAIL_LABELS[mail.kind]) for mail in list_last_failed_mails(event.id, block["id"], MAILS_OF_INVOICE)
         ],
