@@ -14,6 +14,7 @@ from app.core.formatting import format_clock, format_count, format_day, format_m
 from app.core.languages import SOURCE_LANGUAGE, mark_for_translation, use_language
 from app.core.pdf import Sheet
 from app.core.pdf_rows import Column, LongTable
+from app.events.visibility import CANCELLED
 from app.invoicing.documents import format_vat_number
 from app.ledger.models import BLOCK_INVOICE, STALL_FEE, STALL_FEE_REFUND
 from app.money.event_money import EventMoney
@@ -37,6 +38,7 @@ RECONCILED = "The books agree with the ledger to the cent."
 NOT_RECONCILED = (
     "The books do not agree with the ledger. Do not settle from this report before the difference is explained."
 )
+EVENT_CANCELLED = "The event is cancelled. The figures of this report change as money goes back."
 NOT_OVER = "The event is not over yet. The figures of this report will change: make it again afterwards."
 PAYOUT_NOTE = "Payouts: earnings and payouts of merchants are booked to the merchant and not to an event, so this report has none."
 DOCUMENT_COLUMNS = (
@@ -97,7 +99,9 @@ def _draw(settlement: Settlement) -> bytes:
                 ("Received and sold in all", format_money(money.kept_minor)),
             ]
         )
-        if event.ends_at > settlement.made_at:
+        if event.visibility == CANCELLED:
+            sheet.heading(EVENT_CANCELLED)
+        elif event.ends_at > settlement.made_at:
             sheet.heading(NOT_OVER)
         if money.reconciled:
             sheet.note(RECONCILED)

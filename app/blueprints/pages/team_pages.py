@@ -38,7 +38,7 @@ ROLE_LABELS = {
 ROLE_HINTS = {
     "manager": lazy_gettext("everything but this team and API keys"),
     "finance": lazy_gettext("invoices and money; reads guests, stalls and stock"),
-    "door": lazy_gettext("admits guests"),
+    "door": lazy_gettext("looks guests up and admits them by hand. A paired phone scans without an account"),
     "stock": lazy_gettext("reads and changes the stock"),
     "messages": lazy_gettext("writes to ticket holders"),
     "viewer": lazy_gettext("reads everything but money, links and codes"),

@@ -286,6 +286,13 @@ def test_the_settlement_says_who_entered_and_whether_the_event_is_over(desk: Vis
     )
     assert "not over yet" not in desk.open(build_path(event)).text
     assert "not over yet" not in open_pdf(desk, press(desk, "/settlement"))
+    execute_sql(
+        "UPDATE event SET visibility = 'cancelled', ends_at = now() + interval '1 day' WHERE id = :event",
+        event=event["id"],
+    )
+    assert "This event is cancelled" in desk.open(build_path(event)).text
+    pdf = open_pdf(desk, press(desk, "/settlement"))
+    assert "The event is cancelled. The figures" in pdf and "not over yet" not in pdf
 
 
 def test_the_page_says_whether_money_has_moved_since_the_report(desk: Visitor, event: dict[str, Any]) -> None:

@@ -75,7 +75,10 @@ DETAILS = Form(
         type="checkbox",
     ),
     Input(
-        "logo", lazy_gettext("Logo"), hint=lazy_gettext("JPEG, PNG or WebP, up to 5 MB."), error_codes=PICTURE_ERRORS
+        "logo",
+        lazy_gettext("Logo"),
+        hint=lazy_gettext("JPEG, PNG or WebP, up to 5 MB. It is on your public pages, not on invoices and mails."),
+        error_codes=PICTURE_ERRORS,
     ),
     Input("removeLogo", lazy_gettext("Remove the logo")),
 )
