@@ -110,6 +110,17 @@ def test_the_account_lists_all_organisations(client: Client, app: Flask, owner: 
     assert fetch_scalar("SELECT count(*) FROM team_member") == 1
 
 
+def test_the_team_says_for_which_events_somebody_is_invited(client: Client, app: Flask, owner: Account) -> None:
+    event = create_event(create_signed_in_client(client, owner), name="Jazz <by> the Sea")
+    visitor = sign_in_browser(app, owner)
+    visitor.open("/desk/team")
+    visitor.send(form=1, email="tuli@example.com", role="door", event=event["id"])
+    page = visitor.open("/desk/team").text
+    assert re.search(r"The invitation works until [^<]+ · for Jazz &lt;by&gt; the Sea</p>", page)
+    execute_sql("UPDATE team_invite SET event_ids = ARRAY['000000000000000000000000']")
+    assert " · for 1 event</p>" in visitor.open("/desk/team").text
+
+
 def test_a_removed_event_leaves_the_number_of_events(client: Client, app: Flask, owner: Account) -> None:
     event = create_event(create_signed_in_client(client, owner))
     member = create_customer()
