@@ -81,11 +81,14 @@ def _rank(
     """How likely a row is the transfer with this text of an application, 0 the most; None if it is not."""
     if row.is_assigned_now:
         return None
-    if candidates:
-        is_named = list(candidates) == [application]
-        return (0 if row.text[:MAX_TEXT] == text else None if row.problem else 2) if is_named else None
-    texts = (row.text[:MAX_TEXT], build_assigned_text(application.reference, row.text)[:MAX_TEXT])
-    return 1 if text in texts and not row.problem else None
+    if list(candidates) == [application] and row.text[:MAX_TEXT] == text:
+        return 0
+    if row.problem:
+        return None
+    assigned_text = build_assigned_text(application.reference, row.text)[:MAX_TEXT]
+    if text == assigned_text or (text == row.text[:MAX_TEXT] and not candidates):
+        return 1
+    return 2 if list(candidates) == [application] else None
 
 
 def _find_reference_problem(row: StatementRow, candidates: Sequence[Application]) -> str | None:
@@ -99,6 +102,8 @@ def _find_reference_problem(row: StatementRow, candidates: Sequence[Application]
 def _find_problem(row: StatementRow, application: Application, *, is_unanswered: bool, today: date) -> str | None:
     if application.paid_at is not None:
         return "paid_already"
+    if row.was_recorded:
+        return "taken_back"
     if application.status not in ACCEPTED_STATES or not application.payment_due:
         return "nothing_due"
     if row.amount_minor != application.amount_minor:

@@ -44,6 +44,8 @@ DAY_FORMATS = ("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%d %b %y", "%d-%b-%y")
 REFERENCE_PATTERN = re.compile(rf"(?=MA([{REFERENCE_ALPHABET}]{{8}}))")
 NUMBER_PATTERN = re.compile(r"(?<![^\W_])(?<![^\W_][/-])(20\d\d)[\s/-]*(\d{6})(?!\d)")
 """Not behind a letter or a digit: `CN-2026-000001` is a credit note, and other sellers have numbers like `PO-2026-000001`."""
+MARK = "recorded"
+"""The column of a written statement that marks rows which were recorded before."""
 MAX_TEXT = 80
 """How much of a row's text is recorded."""
 MATCHED, RECORDED, UNMATCHED = "matched", "recorded", "unmatched"
@@ -53,7 +55,8 @@ MATCHED, RECORDED, UNMATCHED = "matched", "recorded", "unmatched"
 class StatementRow:
     """Money that came in, or went out; `problem` says why it counts for no fee, whatever its reference.
 
-    A row that is assigned now has its reference from a person, and is a further transfer.
+    A row that is assigned now has its reference from a person, and is a further transfer. One that was recorded when the
+    statement was checked is never recorded again.
     """
 
     number: int
@@ -63,6 +66,7 @@ class StatementRow:
     problem: str | None = None
     is_outgoing: bool = False
     is_assigned_now: bool = False
+    was_recorded: bool = False
 
     @cached_property
     def possible_references(self) -> set[str]:
@@ -111,11 +115,16 @@ class StatementSample(NamedTuple):
         return [column["name"] for column in self.columns]
 
 
-def parse_statement(data: bytes, mapping: Mapping[str, str] | None = None) -> list[StatementRow]:
-    """The rows of money that came in. `mapping` has the column of each field. Raises StatementUnreadable."""
+def parse_statement(
+    data: bytes, mapping: Mapping[str, str] | None = None, *, has_marks: bool = False
+) -> list[StatementRow]:
+    """The rows of money that came in. `mapping` has the column of each field; one that `write_statement` has written
+    `has_marks`. Raises StatementUnreadable."""
     try:
         table = open_table(data, likeness=lambda cells: rate_header(cells, mapping))
-        return _remove_outgoing(list(_parse_rows(table, find_columns(table.header, mapping))))
+        columns = find_columns(table.header, mapping)
+        mark = table.header.index(MARK) if has_marks and MARK in table.header else None
+        return _remove_outgoing(list(_parse_rows(table, columns, mark)))
     except NotASheet as error:
         raise StatementUnreadable(str(error)) from error
 
@@ -136,13 +145,17 @@ def read_sample(data: bytes) -> StatementSample:
 
 
 def write_statement(rows: Sequence[StatementRow]) -> str:
-    """Return a statement with only these rows, as CSV that `parse_statement` reads; each needs its day and its amount."""
+    """Return a statement with only these rows, as CSV that `parse_statement` reads; each needs its day and its amount.
+
+    Rows that were recorded have a mark.
+    """
     file = io.StringIO()
     writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    writer.writerow(("date", "amount", "description"))
+    writer.writerow(("date", "amount", "description", MARK))
     for row in rows:
         assert row.day is not None and row.amount_minor is not None
-        writer.writerow((row.day.isoformat(), f"{row.amount_minor // 100}.{row.amount_minor % 100:02d}", row.text))
+        amount = f"{row.amount_minor // 100}.{row.amount_minor % 100:02d}"
+        writer.writerow((row.day.isoformat(), amount, row.text, "yes" if row.was_recorded else ""))
     return file.getvalue()
 
 
@@ -176,7 +189,7 @@ def _remove_outgoing(rows: Sequence[StatementRow]) -> list[StatementRow]:
     ]
 
 
-def _parse_rows(table: Table, columns: StatementColumns) -> Iterator[StatementRow]:
+def _parse_rows(table: Table, columns: StatementColumns, mark: int | None) -> Iterator[StatementRow]:
     for count, (number, cells) in enumerate(table.rows):
         if count == MAX_ROWS:
             raise NotASheet(gettext("A statement may have %(rows)s rows; send it in parts.", rows=MAX_ROWS))
@@ -198,7 +211,8 @@ def _parse_rows(table: Table, columns: StatementColumns) -> Iterator[StatementRo
         except BadCell:
             yield StatementRow(number, None, abs(amount_minor), text, "date_unreadable", is_outgoing)
         else:
-            yield StatementRow(number, day, abs(amount_minor), text, None, is_outgoing)
+            was_recorded = mark is not None and bool(cells[mark])
+            yield StatementRow(number, day, abs(amount_minor), text, None, is_outgoing, was_recorded=was_recorded)
 
 
 def _has_digit(cell: str) -> bool:

@@ -1,24 +1,26 @@
 """Which rows of a bank statement are transfers that are recorded.
 
-A recorded transfer is one row of a statement only. First come the rows that name a fee or an invoice with the text that was
-recorded; then the rows whose reference a person has chosen; then the other rows that name it. A fee is recorded once and may
-have any text: of the other rows that name it the first is the transfer, and each further one is a payment of a fee that is
-paid already.
+A recorded transfer is one row of a statement only, whichever event of the organisation it is recorded at. First come the
+rows that name a fee or an invoice with the text that was recorded; then the rows whose reference a person has chosen; then
+the other rows that name it. A fee is recorded once and may have any text: of the other rows that name it the first is the
+transfer, and each further one is a payment of a fee that is paid already.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from app.applications.fee_statement import MAX_TEXT, MatchedRow, build_assigned_text
+from app.applications.fee_statement import MAX_TEXT, RECORDED, MatchedRow, build_assigned_text
 from app.core.db import fetch_rows
 from app.money.sql import RECORDED_TRANSFERS_SQL
 
 ASSIGNABLE_REASONS = ("no_reference", "unknown_reference")
 """The reasons of rows that a person may assign."""
-FeeTexts = Mapping[tuple[object, ...], str]
-"""The text that was recorded for a fee, by amount, day and reference."""
+NAMED, ASSIGNED, BY_HAND, ANY_TEXT = "named", "assigned", "by_hand", "any_text"
+"""How a row is known as a transfer: by its reference and text, by its text behind a chosen reference, by its text, or by its
+reference."""
+Key = tuple[object, ...]
 
 
 class RecordedTransfer(NamedTuple):
@@ -33,63 +35,80 @@ class RecordedTransfer(NamedTuple):
     block_id: str | None
 
 
-def take_transfers(event_ids: Sequence[str], rows: Sequence[MatchedRow]) -> list[RecordedTransfer | None]:
-    """The recorded transfer that each row is; each transfer is one row only.
+def take_transfers(
+    event_ids: Sequence[str], organisation_event_ids: Sequence[str], rows: Sequence[MatchedRow]
+) -> list[RecordedTransfer | None]:
+    """The recorded transfer that each row is, of all events of the organisation; each transfer is one row only.
 
     The rows that name what was paid with the text that was recorded come first, then those to which a person has given the
-    reference, then the others that name a fee.
+    reference, then the others that name a fee. `event_ids` are the events that the statement is recorded for.
     """
-    days = {matched.row.day for matched in rows if matched.reason in ASSIGNABLE_REASONS and matched.row.day}
-    transfers: dict[tuple[object, ...], list[RecordedTransfer]] = defaultdict(list)
-    references: dict[tuple[object, ...], set[str]] = defaultdict(set)
-    fee_texts: dict[tuple[object, ...], str] = {}
-    for fields in fetch_rows(RECORDED_TRANSFERS_SQL, {"events": [*event_ids], "days": [*days]}) if days else ():
-        transfer = RecordedTransfer(*fields)
-        amount_and_day: tuple[int | None, date | None] = transfer.amount_minor, transfer.received_on
-        transfers[*amount_and_day, transfer.reference, transfer.text].append(transfer)
-        references[amount_and_day].add(transfer.reference)
-        if transfer.application_id:
-            fee_texts[*amount_and_day, transfer.reference] = transfer.text
-    taken: dict[int, RecordedTransfer] = {}
-    for list_texts in (_list_named_texts, _list_assigned_texts, _list_fee_texts):
+    days = {matched.row.day for matched in rows if matched.row.day and not matched.row.problem}
+    params = {"events": [*organisation_event_ids], "days": [*days]}
+    transfers = [RecordedTransfer(*fields) for fields in fetch_rows(RECORDED_TRANSFERS_SQL, params)] if days else []
+    own_ids = set(event_ids)
+    transfers.sort(key=lambda transfer: (transfer.event_id not in own_ids, transfer.reference))
+    lengths = sorted({len(transfer.reference) for transfer in transfers})
+    numbers_by_key: dict[Key, deque[int]] = defaultdict(deque)
+    for number, transfer in enumerate(transfers):
+        for key in _list_keys(transfer, own_ids):
+            numbers_by_key[transfer.amount_minor, transfer.received_on, *key].append(number)
+    taken: dict[int, int] = {}
+    used: set[int] = set()
+    for list_row_keys in (_list_named_keys, _list_assigned_keys, _list_other_keys):
         for position, matched in enumerate(rows):
-            amount_and_day = matched.row.amount_minor, matched.row.day
-            if position in taken or amount_and_day not in references:
+            if position in taken or matched.row.is_assigned_now:
                 continue
-            texts = list_texts(matched, references[amount_and_day], fee_texts)
-            same = next((same for it in texts if (same := transfers.get((*amount_and_day, *it)))), None)
-            if same:
-                taken[position] = same.pop(0)
-    return [taken.get(position) for position in range(len(rows))]
+            for key in list_row_keys(matched, lengths):
+                numbers = numbers_by_key.get((matched.row.amount_minor, matched.row.day, *key), deque())
+                while numbers and numbers[0] in used:
+                    numbers.popleft()
+                if numbers:
+                    taken[position] = numbers[0]
+                    used.add(numbers[0])
+                    break
+    return [transfers[taken[position]] if position in taken else None for position in range(len(rows))]
 
 
-def _list_named_texts(matched: MatchedRow, references: Collection[str], fee_texts: FeeTexts) -> list[tuple[str, str]]:
-    """What a row names among the references of its amount and day, each with the text of the row."""
-    return [(name, matched.row.text[:MAX_TEXT]) for name in _list_names(matched, references)]
+def _list_keys(transfer: RecordedTransfer, event_ids: Collection[str]) -> Iterator[Key]:
+    """By what a row of the transfer's amount and day may be known as this transfer."""
+    text, reference = transfer.text, transfer.reference
+    yield NAMED, reference, text
+    yield BY_HAND, text
+    prefix = build_assigned_text(reference, "")
+    if text.startswith(prefix):
+        yield ASSIGNED, len(reference), text.removeprefix(prefix)
+    # Of an invoice of these events the payments of an amount and a day are counted, whatever their text.
+    if transfer.application_id or transfer.event_id not in event_ids:
+        yield ANY_TEXT, reference
 
 
-def _list_assigned_texts(
-    matched: MatchedRow, references: Collection[str], fee_texts: FeeTexts
-) -> list[tuple[str, str]]:
-    """The references that a person may have given a row, each with the text recorded then.
+def _list_named_keys(matched: MatchedRow, lengths: Sequence[int]) -> Iterator[Key]:
+    """What a row names, each with the text of the row."""
+    for name in _list_names(matched):
+        yield NAMED, name, matched.row.text[:MAX_TEXT]
+
+
+def _list_assigned_keys(matched: MatchedRow, lengths: Sequence[int]) -> Iterator[Key]:
+    """The text of a row to which a person may have given a reference of one of these lengths.
 
     A person who records a fee or an invoice by hand may have used the text as it is.
     """
-    if matched.reason not in ASSIGNABLE_REASONS:
+    if matched.status == RECORDED or matched.row.problem:
+        return
+    for length in lengths:
+        yield ASSIGNED, length, matched.row.text[: MAX_TEXT - len(build_assigned_text("", "")) - length]
+    if matched.reason in ASSIGNABLE_REASONS:
+        yield BY_HAND, matched.row.text[:MAX_TEXT]
+
+
+def _list_other_keys(matched: MatchedRow, lengths: Sequence[int]) -> Iterator[Key]:
+    """What a row names, with any text."""
+    for name in _list_names(matched):
+        yield ANY_TEXT, name
+
+
+def _list_names(matched: MatchedRow) -> list[str]:
+    if matched.reason not in (None, *ASSIGNABLE_REASONS):
         return []
-    text = matched.row.text
-    assigned = [(it, build_assigned_text(it, text)[:MAX_TEXT]) for it in sorted(references)]
-    return [*assigned, *((it, text[:MAX_TEXT]) for it in sorted(references))]
-
-
-def _list_fee_texts(matched: MatchedRow, references: Collection[str], fee_texts: FeeTexts) -> list[tuple[str, str]]:
-    """The fees that a row names, each with the text that was recorded for it: any."""
-    key = matched.row.amount_minor, matched.row.day
-    return [(name, fee_texts[*key, name]) for name in _list_names(matched, references) if (*key, name) in fee_texts]
-
-
-def _list_names(matched: MatchedRow, references: Collection[str]) -> list[str]:
-    row = matched.row
-    if row.is_assigned_now or matched.reason not in (None, *ASSIGNABLE_REASONS):
-        return []
-    return sorted((row.possible_references | row.possible_numbers).intersection(references))
+    return sorted(matched.row.possible_references | matched.row.possible_numbers)

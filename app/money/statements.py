@@ -38,7 +38,7 @@ from app.core.transaction import lock_name, transaction
 from app.invoicing.transfers import find_day_problem
 from app.money.recorded_transfers import ASSIGNABLE_REASONS, take_transfers
 from app.money.sql import OPEN_PAYMENTS_SQL
-from app.money.statement_events import find_event_names
+from app.money.statement_events import OrganisationEvents, find_event_names, find_organisation_events
 
 MAX_ROWS_TO_ASSIGN = 100
 MAX_RECORDED = 500
@@ -47,10 +47,11 @@ MAX_RECORDED = 500
 
 @dataclass(frozen=True)
 class StatementResult:
-    """The rows of a statement, and whether what they pay was only looked for."""
+    """The rows of a statement, whether what they pay was only looked for, and the names of the events by id."""
 
     dry_run: bool
     rows: list[MatchedRow]
+    event_names: Mapping[str, str]
 
 
 class OpenPayment(NamedTuple):
@@ -74,14 +75,14 @@ RowToAssign = tuple[MatchedRow, list[OpenPayment]]
 def list_rows_to_record(rows: Sequence[MatchedRow], rows_to_assign: Sequence[RowToAssign]) -> list[StatementRow]:
     """The rows with which a checked statement is recorded; those to assign are the last ones.
 
-    The rows that were recorded before are with them where others have their amount and day, for these are told apart by
-    their number.
+    The rows that were recorded before are with them, marked, where others have their amount and day, for these are told
+    apart by their number.
     """
     new_rows = [matched.row for matched in rows if matched.status == MATCHED] + [
         matched.row for matched, _ in rows_to_assign
     ]
     keys = {(row.amount_minor, row.day) for row in new_rows}
-    recorded_rows = [matched.row for matched in rows if matched.status == RECORDED]
+    recorded_rows = [replace(matched.row, was_recorded=True) for matched in rows if matched.status == RECORDED]
     return [*(row for row in recorded_rows if (row.amount_minor, row.day) in keys), *new_rows]
 
 
@@ -125,50 +126,54 @@ def import_statement(
     data: bytes,
     *,
     dry_run: bool,
-    references: Sequence[str] = (),
+    references: Sequence[str] | None = None,
     mapping: Mapping[str, str] | None = None,
 ) -> StatementResult:
     """Records every fee and invoice of the event that a row of the statement pays, all together, or with `dry_run` none.
 
     Without an event they are those of all events of the caller's organisation, each recorded at its event.
-    `references` are those that a person has chosen for the last rows, empty for a row without a choice. `mapping` has the
-    column of each field; without it the columns have the words of banks. A row that was recorded before changes nothing.
+    A statement that `write_statement` has written has `references`: those that a person has chosen for the last rows, empty
+    for a row without a choice. `mapping` has the column of each field; without it the columns have the words of banks. A
+    row that was recorded before, at any event of the organisation, changes nothing. Those who record wait for each other.
     Raises NotFound, and StatementUnreadable for one that pays too many fees at once.
     """
-    event_ids = [*find_event_names(caller, event_id)]
+    event_names = find_event_names(caller, event_id)
+    event_ids = [*event_names]
+    organisation = find_organisation_events(caller, event_ids)
     release_connection()
-    rows = parse_statement(data, mapping)
+    rows = parse_statement(data, mapping, has_marks=references is not None)
     with transaction() as session:
+        if not dry_run:
+            lock_name(session, f"bank-statement:{organisation.organisation_id}")
         if references:
-            rows = _add_references(session, event_ids, rows, references)
+            rows = _add_references(event_ids, organisation, rows, references)
         matched_rows = match_fees(session, event_ids, rows)
         invoices = lock_invoices(session, event_ids, {number for row in rows for number in row.possible_numbers})
-        matched_rows = _find_recorded(session, event_ids, matched_rows, invoices)
+        matched_rows = _find_recorded(session, event_ids, organisation, matched_rows, invoices)
         if invoices:
             today = database_now().astimezone(ZoneInfo(HOME)).date()
             matched_rows = [_match_invoice(matched, invoices, today) for matched in matched_rows]
         _check_count(matched_rows)
         if not dry_run:
             _record(session, caller, matched_rows, invoices)
-    return StatementResult(dry_run, matched_rows)
+    return StatementResult(dry_run, matched_rows, {**event_names, **organisation.names})
 
 
 def _add_references(
-    session: ReadOrWriteSession, event_ids: Sequence[str], rows: list[StatementRow], references: Sequence[str]
+    event_ids: Sequence[str], organisation: OrganisationEvents, rows: list[StatementRow], references: Sequence[str]
 ) -> list[StatementRow]:
     """The rows; each of the last ones with its reference in front of its text, unless it was recorded before.
 
-    One who assigns rows of an event waits for the others; of several events the locks are taken in order. Raises StatementUnreadable.
+    Raises StatementUnreadable.
     """
     if any(row.day is None or row.amount_minor is None for row in rows):
         raise StatementUnreadable(gettext("This form does not work any more. Open the page again."))
-    for event_id in event_ids:
-        lock_name(session, f"bank-statement:{event_id}")
     first = max(0, len(rows) - len(references))
-    transfers = take_transfers(event_ids, [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows])
+    unmatched = [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows]
+    transfers = take_transfers(event_ids, organisation.ids, unmatched)
     assigned = [
         replace(row, text=build_assigned_text(reference, row.text), is_assigned_now=True)
-        if reference and transfer is None
+        if reference and transfer is None and not row.was_recorded
         else row
         for row, transfer, reference in zip(rows[first:], transfers[first:], references, strict=False)
     ]
@@ -176,26 +181,29 @@ def _add_references(
 
 
 def _find_recorded(
-    session: ReadOrWriteSession, event_ids: Sequence[str], rows: list[MatchedRow], invoices: Mapping[str, OpenInvoice]
+    session: ReadOrWriteSession,
+    event_ids: Sequence[str],
+    organisation: OrganisationEvents,
+    rows: list[MatchedRow],
+    invoices: Mapping[str, OpenInvoice],
 ) -> list[MatchedRow]:
     """The rows; one whose transfer was recorded with its text, with what it paid then.
 
-    What was paid is taken from the transfers of the invoices.
+    What was paid is taken from the transfers of the invoices. What was paid at an event that the caller may not see is left
+    out.
     """
-    taken = take_transfers(event_ids, rows)
+    taken = take_transfers(event_ids, organisation.ids, rows)
     for transfer in filter(None, taken):
         if transfer.block_id and transfer.reference in invoices:
             invoices[transfer.reference].take_transfer(transfer.amount_minor, transfer.received_on)
-    ids = {
-        transfer.application_id
-        for matched, transfer in zip(rows, taken, strict=True)
-        if transfer and transfer.application_id and not matched.application
-    }
+    ids = {it.application_id for it in taken if it and it.application_id and it.event_id in organisation.names}
     statement = select(Application).where(Application.id.in_(ids))
     applications = {application.id: application for application in session.scalars(statement)} if ids else {}
     return [
         matched
-        if transfer is None or matched.application
+        if transfer is None or matched.status == RECORDED
+        else MatchedRow(matched.row, RECORDED)
+        if transfer.event_id not in organisation.names
         else MatchedRow(
             matched.row,
             RECORDED,
@@ -221,7 +229,7 @@ def _match_invoice(matched: MatchedRow, invoices: Mapping[str, OpenInvoice], tod
         return replace(matched, reason=row.problem)
     if invoice.take_transfer(row.amount_minor, row.day):
         return replace(matched, status=RECORDED, reason=None)
-    reason = find_day_problem(row.day, today=today)
+    reason = "taken_back" if row.was_recorded else find_day_problem(row.day, today=today)
     if row.amount_minor > invoice.due_minor:
         reason = "more_than_due" if invoice.due_minor > 0 else "invoice_settled"
     if reason is None:

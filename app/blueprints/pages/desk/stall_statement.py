@@ -23,7 +23,7 @@ from app.core.errors import ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.queries import OwnEvent
-from app.money.statement_events import find_columns, find_event_names, remember_columns
+from app.money.statement_events import find_columns, remember_columns
 from app.money.statements import (
     StatementResult,
     count_assignable,
@@ -44,6 +44,7 @@ REASONS = {
     "more_than_due": lazy_gettext("More than is due for the invoice"),
     "invoice_settled": lazy_gettext("Nothing is due for this invoice"),
     "payment_in_progress": lazy_gettext("A payment by wallet is in progress"),
+    "taken_back": lazy_gettext("Was recorded when you checked the file, and is not now. Check the file again"),
     "repeated": lazy_gettext("The reference is in another row as well"),
     "reversed": lazy_gettext("A later row sends the money back"),
     "future": lazy_gettext("The day is in the future"),
@@ -183,7 +184,7 @@ def _render(
         candidates={matched.row.number: payments for matched, payments in rows_to_assign},
         rows_to_record=write_statement(list_rows_to_record(result.rows if result else (), rows_to_assign)),
         reasons=REASONS if event else {**REASONS, "unknown_reference": UNKNOWN_AT_ALL_EVENTS},
-        event_names={} if event or result is None else find_event_names(caller, None),
+        event_names={id: name for id, name in result.event_names.items() if id != event_id} if result else {},
         chosen_columns=describe_columns(mapping) if mapping else "",
         path=_build_path(event_id),
     )
