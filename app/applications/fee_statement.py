@@ -26,7 +26,7 @@ from app.applications.statement_columns import (
 )
 from app.core.column_samples import SAMPLE_ROWS, ColumnSample, build_sample
 from app.core.languages import gettext
-from app.core.spreadsheet import NotASheet, Table, open_sheet, open_table
+from app.core.spreadsheet import NotASheet, Table, TooManyRows, open_sheet, open_table
 from app.core.spreadsheet_cells import BadCell, parse_cents, parse_time
 from app.core.text_normalization import CONTROL, clean_name
 
@@ -132,7 +132,7 @@ def parse_statement(
 def read_sample(data: bytes) -> StatementSample:
     """What people see of a statement to choose its columns. Raises StatementUnreadable, also without headings."""
     try:
-        sheet, rows = open_sheet(data, likeness=rate_header)
+        sheet, rows = open_sheet(data, max_rows=MAX_ROWS, likeness=rate_header)
         if any(map(_is_day, sheet.header)):
             raise NotASheet(describe_unknown_columns(sheet.header))
         first_rows = list(islice(rows, SAMPLE_ROWS))
@@ -142,6 +142,8 @@ def read_sample(data: bytes) -> StatementSample:
         return StatementSample(columns, len(first_rows) + sum(1 for _ in rows), is_certain(sheet.header))
     except NotASheet as error:
         raise StatementUnreadable(str(error)) from error
+    except TooManyRows as error:
+        raise StatementUnreadable(_describe_row_limit()) from error
 
 
 def write_statement(rows: Sequence[StatementRow]) -> str:
@@ -192,7 +194,7 @@ def _remove_outgoing(rows: Sequence[StatementRow]) -> list[StatementRow]:
 def _parse_rows(table: Table, columns: StatementColumns, mark: int | None) -> Iterator[StatementRow]:
     for count, (number, cells) in enumerate(table.rows):
         if count == MAX_ROWS:
-            raise NotASheet(gettext("A statement may have %(rows)s rows; send it in parts.", rows=MAX_ROWS))
+            raise NotASheet(_describe_row_limit())
         cells = [*cells, *[""] * (len(table.header) - len(cells))]
         debit = next((cells[position] for position in columns.debits if _has_digit(cells[position])), None)
         is_outgoing = debit is not None or any(_is_outgoing_word(cells[position]) for position in columns.directions)
@@ -213,6 +215,10 @@ def _parse_rows(table: Table, columns: StatementColumns, mark: int | None) -> It
         else:
             was_recorded = mark is not None and bool(cells[mark])
             yield StatementRow(number, day, abs(amount_minor), text, None, is_outgoing, was_recorded=was_recorded)
+
+
+def _describe_row_limit() -> str:
+    return gettext("A statement may have %(rows)s rows; send it in parts.", rows=MAX_ROWS)
 
 
 def _has_digit(cell: str) -> bool:

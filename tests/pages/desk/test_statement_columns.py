@@ -103,6 +103,19 @@ def test_a_file_without_headings_is_refused(desk: Visitor, event: dict[str, Any]
     assert page.status_code == 422 and TITLE not in page.text
 
 
+def test_a_file_of_very_many_short_rows_is_refused_at_once(desk: Visitor, event: dict[str, Any]) -> None:
+    """The same file is 10 KB in the hidden field."""
+    content = ",".join(f"H{'x' * number}" for number in range(190)) + "\n" + "a\n" * 950_000
+    packed = pack_file(content.encode())
+    assert len(packed) < 20_000
+    start = time.monotonic()
+    assert "A statement may have 5000 rows; send it in parts." in upload(desk, event, content).text
+    page = desk.send(form=1, content=packed)
+    assert page.status_code == 422 and "send it in parts." in page.text
+    with timely("two files of 950,000 rows"):
+        assert time.monotonic() - start < 8
+
+
 def test_a_long_file_is_sent_in_parts_and_a_broken_form_again(desk: Visitor, event: dict[str, Any], fee: str) -> None:
     assert unpack_file(pack_file(b"a,b\n")) == b"a,b\n"
     path = f"{EVENTS}/{event['id']}/stalls/statement"
