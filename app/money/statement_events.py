@@ -64,8 +64,17 @@ def find_columns(caller: Caller, event_id: str | None, columns: Sequence[str]) -
 
 
 def remember_columns(caller: Caller, event_id: str | None, columns: Sequence[str], mapping: Mapping[str, str]) -> None:
-    """Keep the column of each field for the organisation's next statement with these columns. Raises NotFound."""
+    """Keep the column of each field for the organisation's next statement with these columns. Raises NotFound.
+
+    What a member for single events has chosen is not kept: it would count for all events.
+    """
     id = next(iter(find_event_names(caller, event_id)), None)
-    if id:
+    if id and _has_all_events(caller, id):
         with transaction() as session:
             remember_mapping(session, id, STATEMENT, columns, mapping)
+
+
+def _has_all_events(caller: Caller, event_id: str) -> bool:
+    """Whether the caller may record statements for all events of the organisation that has this event."""
+    organisation_id = db.session.scalar(select(Event.organiser_id).where(Event.id == event_id))
+    return caller.has_permission_everywhere or organisation_id in caller.grant.organisation_ids
