@@ -1,7 +1,4 @@
-"""Bank statements: reading the rows of money that came in.
-
-Forms of amounts and days are those of Namibian banks, in English, Afrikaans and German.
-"""
+"""Bank statements: reading the rows of money that came in."""
 
 import csv
 import io
@@ -9,13 +6,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date
 from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
 from app.applications.errors import StatementUnreadable
 from app.applications.models import REFERENCE_ALPHABET, Application
+from app.applications.statement_cells import clean_text, has_day, has_digit, parse_amount, parse_day, read_direction
 from app.applications.statement_columns import (
     REQUIRED_FIELDS,
     StatementColumns,
@@ -24,23 +22,12 @@ from app.applications.statement_columns import (
     is_certain,
     rate_header,
 )
-from app.core.column_samples import SAMPLE_ROWS, ColumnSample, build_sample
+from app.core.column_samples import SAMPLE_ROWS, ColumnSample, build_sample, number_equal_names
 from app.core.languages import gettext
 from app.core.spreadsheet import NotASheet, Table, TooManyRows, open_sheet, open_table
-from app.core.spreadsheet_cells import BadCell, parse_cents, parse_time
-from app.core.text_normalization import CONTROL, clean_name
+from app.core.spreadsheet_cells import BadCell
 
 MAX_ROWS = 5000
-OUTGOING = re.compile(
-    r"\b(D|DR|DT|DEBITS?|DEBIET|OUT|OUTGOING|OUTWARD|SENT|WITHDRAWALS?|PURCHASES?|FEES?|CHARGES?|REVERSALS?|REVERSED"
-    r"|RETURNED|UNPAID|REFUNDS?|ONTTREKKINGS?|AANKOOP|FOOI|KOSTE|UIT|UITGAAND|TERUGBETALING)\b"
-)
-PAYMENT, INCOMING = (
-    re.compile(r"\b(PAYMENTS?|BETALINGS?)\b"),
-    re.compile(r"\b(CR|CREDIT|KREDIET|IN|INWARD|RECEIVED|ONTVANG)\b"),
-)
-"""Words of the columns for the direction. A payment went out, but a `payment received` or `inward payment` came in."""
-DAY_FORMATS = ("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%d %b %y", "%d-%b-%y")
 REFERENCE_PATTERN = re.compile(rf"(?=MA([{REFERENCE_ALPHABET}]{{8}}))")
 NUMBER_PATTERN = re.compile(r"(?<![^\W_])(?<![^\W_][/-])(20\d\d)[\s/-]*(\d{6})(?!\d)")
 """Not behind a letter or a digit: `CN-2026-000001` is a credit note, and other sellers have numbers like `PO-2026-000001`."""
@@ -121,7 +108,7 @@ def parse_statement(
     """The rows of money that came in. `mapping` has the column of each field; one that `write_statement` has written
     `has_marks`. Raises StatementUnreadable."""
     try:
-        table = open_table(data, likeness=lambda cells: rate_header(cells, mapping))
+        table = open_table(data, likeness=lambda cells: rate_header(cells, mapping), rename=number_equal_names)
         columns = find_columns(table.header, mapping)
         mark = table.header.index(MARK) if has_marks and MARK in table.header else None
         return _remove_outgoing(list(_parse_rows(table, columns, mark)))
@@ -132,11 +119,11 @@ def parse_statement(
 def read_sample(data: bytes) -> StatementSample:
     """What people see of a statement to choose its columns. Raises StatementUnreadable, also without headings."""
     try:
-        sheet, rows = open_sheet(data, max_rows=MAX_ROWS, likeness=rate_header)
-        if any(map(_is_day, sheet.header)):
+        sheet, rows = open_sheet(data, max_rows=MAX_ROWS, likeness=rate_header, rename=number_equal_names)
+        if has_day(sheet.header):
             raise NotASheet(describe_unknown_columns(sheet.header))
         first_rows = list(islice(rows, SAMPLE_ROWS))
-        columns = build_sample(sheet.header, first_rows)
+        columns = build_sample(sheet.header, first_rows, is_name=str.strip)
         if len(columns) < len(REQUIRED_FIELDS):
             raise NotASheet(describe_unknown_columns(sheet.header))
         return StatementSample(columns, len(first_rows) + sum(1 for _ in rows), is_certain(sheet.header))
@@ -196,11 +183,13 @@ def _parse_rows(table: Table, columns: StatementColumns, mark: int | None) -> It
         if count == MAX_ROWS:
             raise NotASheet(_describe_row_limit())
         cells = [*cells, *[""] * (len(table.header) - len(cells))]
-        debit = next((cells[position] for position in columns.debits if _has_digit(cells[position])), None)
-        is_outgoing = debit is not None or any(_is_outgoing_word(cells[position]) for position in columns.directions)
-        text = _clean_text(" ".join(cells[position] for position in columns.texts))
+        debit = next((cells[position] for position in columns.debits if has_digit(cells[position])), None)
+        directions = [read_direction(cells[position]) for position in columns.directions]
+        is_outgoing = debit is not None or True in directions
+        is_unknown = any(cells[at].strip() and read_direction(cells[at]) is None for at in columns.known_directions)
+        text = clean_text(" ".join(cells[position] for position in columns.texts))
         try:
-            amount_minor = _parse_amount(debit or cells[columns.amount], decimal_comma=table.decimal_comma)
+            amount_minor = parse_amount(debit or cells[columns.amount], decimal_comma=table.decimal_comma)
         except BadCell:
             if not is_outgoing:
                 yield StatementRow(number, None, None, text, "amount_unreadable")
@@ -209,58 +198,14 @@ def _parse_rows(table: Table, columns: StatementColumns, mark: int | None) -> It
             continue
         is_outgoing = is_outgoing or amount_minor < 0
         try:
-            day = _parse_day(cells[columns.date].strip())
+            day = parse_day(cells[columns.date].strip())
         except BadCell:
             yield StatementRow(number, None, abs(amount_minor), text, "date_unreadable", is_outgoing)
         else:
             was_recorded = mark is not None and bool(cells[mark])
-            yield StatementRow(number, day, abs(amount_minor), text, None, is_outgoing, was_recorded=was_recorded)
+            problem = "direction_unknown" if is_unknown and not is_outgoing else None
+            yield StatementRow(number, day, abs(amount_minor), text, problem, is_outgoing, was_recorded=was_recorded)
 
 
 def _describe_row_limit() -> str:
     return gettext("A statement may have %(rows)s rows; send it in parts.", rows=MAX_ROWS)
-
-
-def _has_digit(cell: str) -> bool:
-    """Whether a cell has an amount other than zero."""
-    return any(character.isdecimal() and int(character) for character in cell)
-
-
-def _is_outgoing_word(cell: str) -> bool:
-    words = cell.upper()
-    return bool(OUTGOING.search(words) or (PAYMENT.search(words) and not INCOMING.search(words)))
-
-
-def _clean_text(text: str) -> str:
-    """The text without control characters, invisible ones and double blanks."""
-    return " ".join(clean_name(CONTROL.sub(" ", text)).split())
-
-
-def _parse_amount(cell: str, *, decimal_comma: bool) -> int | None:
-    """The cents, below 0 for money that went out; None for an empty cell. Raises BadCell."""
-    text = cell.strip().upper().removesuffix("CR").strip()
-    if not text.strip("-"):
-        return None
-    is_outgoing = text.startswith(("-", "\u2212", "(")) or text.endswith(("-", "DR"))
-    if is_outgoing:
-        text = text.removesuffix("DR").strip(" -\u2212()")
-    cents = parse_cents(text.removeprefix("+").strip(), decimal_comma=decimal_comma)
-    return -cents if is_outgoing else cents
-
-
-def _is_day(cell: str) -> bool:
-    try:
-        _parse_day(cell)
-    except BadCell:
-        return False
-    return True
-
-
-def _parse_day(cell: str) -> date:
-    """The day, also as `20 Nov 2026`. Raises BadCell."""
-    for day_format in DAY_FORMATS:
-        try:
-            return datetime.strptime(cell, day_format).date()
-        except ValueError:
-            continue
-    return parse_time(cell).date()

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from app.core.column_samples import match_columns
+from app.applications.statement_cells import has_day
+from app.core.column_samples import COLUMN_NUMBER, match_columns
 from app.core.languages import gettext
 from app.core.spreadsheet import MAX_COLUMNS, NotASheet, column_key
 
@@ -61,6 +62,8 @@ DEBIT_COLUMNS = (
     "uitbetaling",
 )
 DIRECTION_COLUMNS = ("drcr", "debitcredit", "dc", "crdr", "creditdebit", "indicator", "type", "transactiontype")
+TYPE_COLUMNS = ("type", "transactiontype")
+"""Columns for the direction that may have other words, such as `EFT`."""
 TEXT_COLUMNS = (
     "description",
     "reference",
@@ -95,20 +98,29 @@ REQUIRED_FIELDS = ("date", "amount", "text")
 
 
 class StatementColumns(NamedTuple):
-    """The positions of the columns of a statement, from 0."""
+    """The positions of the columns of a statement, from 0.
+
+    Every word of `known_directions` must be known, or the row pays nothing.
+    """
 
     date: int
     amount: int
     debits: Sequence[int]
     directions: Sequence[int]
     texts: Sequence[int]
+    known_directions: Sequence[int]
 
 
 def rate_header(cells: Sequence[str], mapping: Mapping[str, str] | None = None) -> int:
-    """How likely a row has the headings: by known words or those of a mapping, and then by cells with words only."""
-    keys = COLUMNS if mapping is None else {column_key(column) for column in mapping.values()}
+    """How likely a row has the headings: by known words or those of a mapping, and then by cells with words only.
+
+    A row with a day has none.
+    """
+    if has_day(cells):
+        return 0
+    keys = COLUMNS if mapping is None else {_build_key(column) for column in mapping.values()}
     words = sum(any(map(str.isalpha, cell)) and not any(map(str.isdigit, cell)) for cell in cells)
-    return sum(column_key(cell) in keys for cell in cells) * MAX_COLUMNS + min(words, MAX_COLUMNS - 1)
+    return len(keys.intersection(map(_build_key, cells))) * MAX_COLUMNS + min(words, MAX_COLUMNS - 1)
 
 
 def find_columns(header: Sequence[str], mapping: Mapping[str, str] | None = None) -> StatementColumns:
@@ -116,13 +128,14 @@ def find_columns(header: Sequence[str], mapping: Mapping[str, str] | None = None
     if mapping is not None:
         return _find_mapped_columns(header, mapping)
     positions = {column_key(name): position for position, name in reversed(list(enumerate(header)))}
-    dates, amounts, debits, directions, texts = (
+    dates, amounts, debits, directions = (
         [positions[name] for name in names if name in positions]
-        for names in (DATE_COLUMNS, AMOUNT_COLUMNS, DEBIT_COLUMNS, DIRECTION_COLUMNS, TEXT_COLUMNS)
+        for names in (DATE_COLUMNS, AMOUNT_COLUMNS, DEBIT_COLUMNS, DIRECTION_COLUMNS)
     )
+    texts = [position for position, name in enumerate(header) if _build_key(name) in TEXT_COLUMNS]
     if not (dates and amounts and texts):
         raise NotASheet(describe_unknown_columns(header))
-    return StatementColumns(dates[0], amounts[0], debits, directions, sorted(texts))
+    return _build_columns(header, dates[0], amounts[0], debits, directions, texts)
 
 
 def describe_unknown_columns(header: Sequence[str]) -> str:
@@ -146,8 +159,8 @@ def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
 
 def is_certain(columns: Sequence[str]) -> bool:
     """Whether one column each can be the day and the amount, and at least one the text."""
-    keys = {column_key(column) for column in columns}
-    counts = [len(keys.intersection(names)) for names in (DATE_COLUMNS, AMOUNT_COLUMNS, TEXT_COLUMNS)]
+    keys = [_build_key(column) for column in columns]
+    counts = [sum(key in names for key in keys) for names in (DATE_COLUMNS, AMOUNT_COLUMNS, TEXT_COLUMNS)]
     return counts[:2] == [1, 1] and counts[2] > 0
 
 
@@ -160,11 +173,33 @@ def _find_mapped_columns(header: Sequence[str], mapping: Mapping[str, str]) -> S
             raise NotASheet(
                 gettext("The file has no column “%(column)s”, which the mapping names.", column=column[:80])
             )
-        positions[field] = header.index(column) if column in header else keys.index(column_key(column))
-    return StatementColumns(
+        position = header.index(column) if column in header else keys.index(column_key(column))
+        if position in positions.values():
+            raise NotASheet(gettext("The mapping names the column “%(column)s” twice.", column=column[:80]))
+        positions[field] = position
+    return _build_columns(
+        header,
         positions["date"],
         positions["amount"],
         [positions["moneyOut"]] if "moneyOut" in positions else [],
         [positions["direction"]] if "direction" in positions else [],
         sorted(positions[field] for field in TEXT_FIELDS if field in positions),
     )
+
+
+def _build_columns(
+    header: Sequence[str],
+    date: int,
+    amount: int,
+    debits: Sequence[int],
+    directions: Sequence[int],
+    texts: Sequence[int],
+) -> StatementColumns:
+    """The columns. Where money out has a column of its own, the words of the direction need not be known."""
+    known_directions = [] if debits else [at for at in directions if column_key(header[at]) not in TYPE_COLUMNS]
+    return StatementColumns(date, amount, debits, directions, texts, known_directions)
+
+
+def _build_key(name: str) -> str:
+    """The key of a column, without the number of one whose name an earlier one has."""
+    return column_key(COLUMN_NUMBER.sub("", name))

@@ -1,11 +1,14 @@
 """The columns of an uploaded table, for a page on which people say what each column is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from app.core.spreadsheet import Row, column_key
 
 SAMPLE_ROWS, SAMPLE_VALUES, MAX_SAMPLE_LENGTH, MAX_COLUMN_LENGTH = 50, 3, 60, 200
+COLUMN_NUMBER = re.compile(r" \(\d+\)$")
 
 
 class ColumnSample(TypedDict):
@@ -16,10 +19,28 @@ class ColumnSample(TypedDict):
     repeats: bool
 
 
-def build_sample(header: Sequence[str], rows: Sequence[Row]) -> list[ColumnSample]:
+def build_sample(
+    header: Sequence[str], rows: Sequence[Row], *, is_name: Callable[[str], object] = column_key
+) -> list[ColumnSample]:
     """The columns that have a name, each once, with their first different values."""
-    names = [name for name in dict.fromkeys(header) if column_key(name) and len(name) <= MAX_COLUMN_LENGTH]
+    names = [name for name in dict.fromkeys(header) if is_name(name) and len(name) <= MAX_COLUMN_LENGTH]
     return [_build_column(rows, name) for name in names]
+
+
+def number_equal_names(header: Sequence[str]) -> list[str]:
+    """The names of columns; one that an earlier column has gets a number, as `Amount (2)`."""
+    counts = Counter[str]()
+    taken = set(header)
+    numbered: list[str] = []
+    for name in header:
+        unique = name
+        counts[name] += 1
+        while name and counts[name] > 1 and unique in taken:
+            unique = f"{name} ({counts[name]})"
+            counts[name] += unique in taken
+        taken.add(unique)
+        numbered.append(unique)
+    return numbered
 
 
 def match_columns(columns: Sequence[str], keys_by_field: Mapping[str, Iterable[str]]) -> dict[str, str]:

@@ -130,30 +130,43 @@ def read_sheet(data: bytes, *, max_rows: int | None = None) -> Sheet:
 
 
 def open_sheet(
-    data: bytes, *, max_rows: int | None = None, likeness: Callable[[Cells], int] = lambda cells: 1
+    data: bytes,
+    *,
+    max_rows: int | None = None,
+    likeness: Callable[[Cells], int] = lambda cells: 1,
+    rename: Callable[[Cells], Cells] = list,
 ) -> tuple[Sheet, Iterator[Row]]:
     """Return a table without rows, and its rows one after the other, for a table that is too large for the memory.
 
     `likeness` finds the header, as for `open_table`. Raises NotASheet and, while the rows are read, TooManyRows.
     """
-    table = open_table(data, likeness=likeness)
+    table = open_table(data, likeness=likeness, rename=rename)
     if len(table.header) > MAX_COLUMNS:
         raise NotASheet(f"The file has more than {MAX_COLUMNS} columns.")
     return Sheet(table.header, table.delimiter, []), _build_rows(table, max_rows)
 
 
-def open_table(data: bytes, *, likeness: Callable[[Cells], int] = lambda cells: 1) -> Table:
+def open_table(
+    data: bytes,
+    *,
+    likeness: Callable[[Cells], int] = lambda cells: 1,
+    rename: Callable[[Cells], Cells] = list,
+) -> Table:
     """Return a table whose header is the most likely of the first rows; titles above it are skipped.
 
-    `likeness` returns how many known names a row has. Raises NotASheet, also while the rows are read.
+    `likeness` returns how many known names a row has, and `rename` the names that the columns get. Raises NotASheet, also
+    while the rows are read.
     """
     if xlsx_reader.is_workbook(data):
         workbook = xlsx_reader.read(data)
-        return _find_header(workbook.rows, likeness, "", workbook.flaws, ends_openly=False)
-    encoding = _detect_encoding(data)
-    delimiter = _detect_delimiter(data[:BLOCK], encoding, likeness)
-    rows = _read_csv(data, encoding, delimiter)
-    return _find_header(rows, likeness, delimiter, {}, ends_openly=data[-1:] not in b"\r\n\0")
+        table = _find_header(workbook.rows, likeness, "", workbook.flaws, ends_openly=False)
+    else:
+        encoding = _detect_encoding(data)
+        delimiter = _detect_delimiter(data[:BLOCK], encoding, likeness)
+        rows = _read_csv(data, encoding, delimiter)
+        table = _find_header(rows, likeness, delimiter, {}, ends_openly=data[-1:] not in b"\r\n\0")
+    table.header = rename(table.header)
+    return table
 
 
 def _find_header(

@@ -89,7 +89,7 @@ def find_known_columns(event_id: str, kind: str, columns: Sequence[str]) -> tupl
     ).all()
     if rows and rows[0][1]:
         return rows[0][0], True
-    names = {column_key(column): column for column in reversed(columns)}
+    names = {key: column for column in reversed(columns) if (key := column_key(column))}
     known: dict[str, str] = {}
     for mapping, _ in rows:
         taken = set(known.values())

@@ -146,6 +146,7 @@ def test_a_mapping_names_other_columns(owner: Client, event: dict[str, Any], ref
     ("mapping", "code"),
     [
         ({"date": "Booked", "amount": "Plus", "text": "Whatever"}, "STATEMENT_UNREADABLE"),
+        ({"date": "Booked", "amount": "Plus", "text": "booked"}, "STATEMENT_UNREADABLE"),
         ({"date": "Booked", "amount": "Plus"}, "VALIDATION_FAILED"),
         ({"date": "Booked", "amount": "Plus", "text": "What", "note": "What"}, "VALIDATION_FAILED"),
         ({"date": "Booked", "amount": "Booked", "text": "What"}, "VALIDATION_FAILED"),

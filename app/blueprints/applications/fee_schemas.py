@@ -30,6 +30,7 @@ STATEMENT_REASONS = (
     "too_early",
     "amount_unreadable",
     "date_unreadable",
+    "direction_unknown",
 )
 AMOUNT_METADATA = {"example": 250000}
 

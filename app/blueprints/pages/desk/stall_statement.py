@@ -51,6 +51,7 @@ REASONS = {
     "too_early": lazy_gettext("More than a year ago"),
     "amount_unreadable": lazy_gettext("The amount cannot be read"),
     "date_unreadable": lazy_gettext("The day cannot be read"),
+    "direction_unknown": lazy_gettext("The word for money in or out is not known"),
 }
 UNKNOWN_AT_ALL_EVENTS = lazy_gettext("The reference belongs to no application to your events")
 
