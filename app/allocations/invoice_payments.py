@@ -9,10 +9,10 @@ A payment never changes. One that was recorded wrongly is taken back by a row an
 """
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import NotRequired, TypedDict, Unpack
+from typing import NamedTuple, NotRequired, TypedDict, Unpack
 
 from sqlalchemy import func, select
 
@@ -27,7 +27,7 @@ from app.audit.log import record
 from app.core import throttle
 from app.core.db import ReadOrWriteSession
 from app.core.errors import NotFound, ValidationFailed
-from app.core.outbox import enqueue
+from app.core.outbox import enqueue_all, job_spec
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.invoicing.documents import INVOICE
@@ -49,6 +49,14 @@ class Transfer(TypedDict):
     paid_back: NotRequired[bool]
 
 
+class PaymentReceipt(NamedTuple):
+    """The mail about the payment with this number to the holder of a block."""
+
+    block_id: str
+    number: int
+    organisation_id: str
+
+
 def receive_invoice_payment(caller: Caller, event_id: str, block_id: str, **transfer: Unpack[Transfer]) -> None:
     """Record that what is due for a block's invoice came in by bank transfer, or what is owed after a credit note went out.
 
@@ -57,7 +65,8 @@ def receive_invoice_payment(caller: Caller, event_id: str, block_id: str, **tran
     in the future or more than a year ago, and for a transfer like one that is recorded.
     """
     with transaction() as session:
-        record_invoice_payment(session, caller, event_id, block_id, **transfer)
+        if receipt := record_invoice_payment(session, caller, event_id, block_id, **transfer):
+            enqueue_receipts(session, [receipt])
 
 
 def record_invoice_payment(
@@ -68,9 +77,11 @@ def record_invoice_payment(
     *,
     is_another: bool = False,
     **transfer: Unpack[Transfer],
-) -> None:
+) -> PaymentReceipt | None:
     """`receive_invoice_payment` in a transaction that is open. `is_another` is for a caller who knows that it is another
     transfer, though one like it may be recorded.
+
+    Returns the receipt for the holder, which the caller enqueues.
     """
     amount_minor, reference, received_on = transfer["amount_minor"], transfer["reference"], transfer["received_on"]
     is_paid_back, is_part = transfer.get("paid_back", False), transfer.get("part", False)
@@ -86,7 +97,7 @@ def record_invoice_payment(
     is_repeated = not is_another and (sign * amount_minor, reference, received_on) in transfers
     due_minor = sign * (sum_charges(invoice) - sum_counted(payments))
     if due_minor <= 0 and is_repeated:
-        return
+        return None
     if due_minor <= 0:
         raise InvoiceSettled()
     was_taken_back = any(not it.counts and it.amount_minor == sign * amount_minor for it in payments)
@@ -115,8 +126,29 @@ def record_invoice_payment(
     )
     book_payment(session, invoice, payment)
     record_payment_act(session, Action.INVOICE_RECEIVED, invoice, payment)
-    if not is_paid_back and may_mail_holder(session, block, invoice):
-        enqueue("allocations.mail_payment", block_id=block_id, number=payment.number)
+    if is_paid_back or not block.holder_email:
+        return None
+    return PaymentReceipt(block_id, payment.number, invoice.organiser_id)
+
+
+def enqueue_receipts(session: ReadOrWriteSession, receipts: Sequence[PaymentReceipt]) -> None:
+    """Enqueue these mails to holders of blocks, but those beyond the mails of a day.
+
+    They are counted in one statement, at the end of a transaction: others who mail for the organisation wait from then on.
+    """
+    limits = [
+        ((RECEIPTS_PER_BLOCK, receipt.block_id), (MAILS_PER_SENDER, receipt.organisation_id)) for receipt in receipts
+    ]
+    hits = Counter(subject for subjects in limits for subject in subjects)
+    statuses = zip(hits, throttle.hit_many(session, hits), strict=True) if hits else ()
+    left = {subject: status.rule.allowed - status.hits + hits[subject] for subject, status in statuses}
+    jobs = []
+    for receipt, subjects in zip(receipts, limits, strict=True):
+        if all(left[subject] > 0 for subject in subjects):
+            jobs.append(job_spec("allocations.mail_payment", block_id=receipt.block_id, number=receipt.number))
+        for subject in subjects:
+            left[subject] -= 1
+    enqueue_all(jobs)
 
 
 def find_invoice_of_block(session: ReadOrWriteSession, event_id: str, block_id: str) -> Invoice:

@@ -16,7 +16,12 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import select
 
 from app.accounts.caller import Caller
-from app.allocations.invoice_payments import OpenInvoice, lock_invoices, record_invoice_payment
+from app.allocations.invoice_payments import (
+    OpenInvoice,
+    enqueue_receipts,
+    lock_invoices,
+    record_invoice_payment,
+)
 from app.applications.actions.fee_statements import match_fees, record_fee
 from app.applications.errors import StatementUnreadable
 from app.applications.fee_statement import (
@@ -258,6 +263,7 @@ def _record(
     invoices: Mapping[str, OpenInvoice],
 ) -> None:
     """Record what the rows pay, event by event: those who record others at the same events lock in the same order."""
+    receipts = []
     for matched in sorted(rows, key=lambda matched: matched.event_id or ""):
         if matched.status != MATCHED:
             continue
@@ -266,7 +272,7 @@ def _record(
             continue
         assert matched.row.amount_minor is not None and matched.row.day is not None
         invoice = invoices[matched.invoice_number]
-        record_invoice_payment(
+        receipt = record_invoice_payment(
             session,
             caller,
             invoice.event_id,
@@ -277,3 +283,6 @@ def _record(
             part=True,
             is_another=True,
         )
+        if receipt:
+            receipts.append(receipt)
+    enqueue_receipts(session, receipts)

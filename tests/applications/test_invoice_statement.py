@@ -7,6 +7,7 @@ import pytest
 from app.allocations.models import AllocationBlock as Block
 from tests.allocations.blocks import block_of, festival
 from tests.applications.test_fee_statement import send
+from tests.counting import record_statements
 from tests.factories.accounts import run_jobs
 from tests.factories.applications import TRANSFER_DAY, create_approved_application
 from tests.factories.events import create_organiser_client
@@ -244,3 +245,19 @@ def test_very_many_numbers_are_looked_up_at_once(owner: Client, event: dict[str,
         for i in range(4900)
     ]
     data(send(owner, event, *lines))
+
+
+def test_the_mails_about_a_statement_are_counted_once_at_its_end(
+    owner: Client, event: dict[str, Any], block: Block
+) -> None:
+    """Others who mail for the organisation wait from the count to the end of the transaction."""
+    number = find_number(owner, block)
+    lines = [f"{TRANSFER_DAY},{amount}.00,EFT {number}" for amount in range(1, 23)]
+    with record_statements() as executed:
+        assert len(data(send(owner, event, *lines, dryRun="false"))["matched"]) == 22
+    (counted,) = (at for at, statement in enumerate(executed) if "INSERT INTO throttle" in statement)
+    assert not any("invoice_payment" in statement for statement in executed[counted:])
+    assert fetch_scalar("SELECT count(*) FROM outbox WHERE kind = 'allocations.mail_payment'") == 20
+    more = [*lines, f"{TRANSFER_DAY},23.00,EFT {number}"]
+    assert len(data(send(owner, event, *more, dryRun="false"))["matched"]) == 1
+    assert fetch_scalar("SELECT count(*) FROM outbox WHERE kind = 'allocations.mail_payment'") == 20
