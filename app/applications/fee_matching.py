@@ -4,7 +4,7 @@ A row pays a fee if its text has the application's reference and its amount is t
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 from app.applications.fee_statement import (
@@ -19,6 +19,9 @@ from app.applications.fee_statement import (
 from app.applications.models import Application, StallFeeRecord
 from app.applications.states import ACCEPTED_STATES
 from app.invoicing.transfers import find_day_problem
+
+MAX_ASSIGNED_TEXT = MAX_TEXT - len(build_assigned_text("MA-" + "0" * 8, ""))
+"""How much of a row's text is recorded behind the reference of an application."""
 
 
 def match_rows(
@@ -62,33 +65,48 @@ def _find_recorded_positions(
     The first that names it with the text that was recorded, else the first without a reference that has this text or got the
     reference from a person, else the first that names it: a person may have recorded it with any text.
     """
-    recorded: dict[tuple[int | None, date | None], list[tuple[Application, str | None]]] = defaultdict(list)
+    ids_by_text: dict[tuple[object, ...], list[str]] = defaultdict(list)
     for application in {it.id: it for candidates in named for it in candidates}.values():
-        if record := records.get(application.id):
-            recorded[record.amount_minor, record.received_on].append((application, record.reference))
+        record = records.get(application.id)
+        if record and record.reference is not None:
+            prefix, transfer = build_assigned_text(application.reference, ""), (record.amount_minor, record.received_on)
+            ids_by_text[*transfer, False, record.reference].append(application.id)
+            if record.reference.startswith(prefix):
+                text = record.reference.removeprefix(prefix)
+                ids_by_text[*transfer, True, text].append(application.id)
     best: dict[str, tuple[int, int]] = {}
     for position, (row, candidates) in enumerate(zip(rows, named, strict=True)):
-        for application, text in recorded.get((row.amount_minor, row.day), ()):
-            rank = _rank(row, candidates, application, text)
-            if rank is not None:
-                best[application.id] = min((rank, position), best.get(application.id, (rank, position)))
+        for rank, application_id in _list_ranks(row, candidates, records, ids_by_text):
+            best[application_id] = min((rank, position), best.get(application_id, (rank, position)))
     return {application_id: position for application_id, (_, position) in best.items()}
 
 
-def _rank(
-    row: StatementRow, candidates: Sequence[Application], application: Application, text: str | None
-) -> int | None:
-    """How likely a row is the transfer with this text of an application, 0 the most; None if it is not."""
+def _list_ranks(
+    row: StatementRow,
+    candidates: Sequence[Application],
+    records: Mapping[str, StallFeeRecord],
+    ids_by_text: Mapping[tuple[object, ...], Sequence[str]],
+) -> Iterator[tuple[int, str]]:
+    """Of which applications a row may be the recorded transfer, and how likely, 0 the most.
+
+    `ids_by_text` has the applications by amount, day, whether the text stood behind a chosen reference, and the text.
+    """
     if row.is_assigned_now:
-        return None
-    if list(candidates) == [application] and row.text[:MAX_TEXT] == text:
-        return 0
+        return
+    named_id = candidates[0].id if len(candidates) == 1 else ""
+    record = records.get(named_id)
+    is_transfer = record and (record.amount_minor, record.received_on) == (row.amount_minor, row.day)
+    if record and is_transfer and record.reference == row.text[:MAX_TEXT]:
+        yield 0, named_id
     if row.problem:
-        return None
-    assigned_text = build_assigned_text(application.reference, row.text)[:MAX_TEXT]
-    if text == assigned_text or (text == row.text[:MAX_TEXT] and not candidates):
-        return 1
-    return 2 if list(candidates) == [application] else None
+        return
+    if is_transfer:
+        yield 2, named_id
+    keys = [(row.amount_minor, row.day, True, row.text[:MAX_ASSIGNED_TEXT])]
+    if not candidates:
+        keys.append((row.amount_minor, row.day, False, row.text[:MAX_TEXT]))
+    for key in keys:
+        yield from ((1, application_id) for application_id in ids_by_text.get(key, ()))
 
 
 def _find_reference_problem(row: StatementRow, candidates: Sequence[Application]) -> str | None:

@@ -1,15 +1,20 @@
 """Rows of a bank statement that name a fee which is paid: the transfer that is recorded, or a further one."""
 
 import random
+import time
 from datetime import date, timedelta
+from itertools import islice, product
 from typing import Any
 
 import pytest
 
+from app.applications.fee_matching import match_rows
+from app.applications.fee_statement import RECORDED, StatementRow
+from app.applications.models import REFERENCE_ALPHABET, Application, StallFeeRecord
+from tests.applications.test_fee_statement import FEE, send
 from tests.applications.test_fee_statement import event as event
 from tests.applications.test_fee_statement import owner as owner
 from tests.applications.test_fee_statement import references as references
-from tests.applications.test_fee_statement import send
 from tests.factories.applications import LIST, TRANSFER_DAY
 from tests.factories.payouts import assert_ledger_integrity, fetch_scalar
 from tests.http import Client, data
@@ -139,3 +144,15 @@ def test_of_two_transfers_sent_at_once_one_is_a_second_payment(
     assert sum(len(answer["matched"]) for answer in answers) == 1
     assert sorted(read(owner, event, *rows)) == ["paid_already", "recorded"]
     assert_ledger_integrity()
+
+
+def test_very_many_recorded_fees_of_a_day_are_matched_in_time() -> None:
+    day = date(2026, 11, 20)
+    names = [f"MA-{''.join(letters)}" for letters in islice(product(REFERENCE_ALPHABET, repeat=8), 5000)]
+    rows = [StatementRow(number, day, FEE, f"EFT {name}") for number, name in enumerate(names)]
+    applications = {name: Application(id=name, reference=name, amount_minor=FEE, event_id="e") for name in names}
+    records = {name: StallFeeRecord(amount_minor=FEE, received_on=day, reference=f"EFT {name}") for name in names}
+    start = time.monotonic()
+    matched = match_rows(rows, applications, records, unanswered_ids=set(), today=day)
+    assert {it.status for it in matched} == {RECORDED}
+    assert time.monotonic() - start < 5, "each row was compared with each fee"
