@@ -133,6 +133,12 @@ def test_the_figures_are_those_of_the_api(organiser: Client, desk: Visitor, even
     assert money(850000 - 170000 + 340000) not in page
     received = fees["paidMinor"] + fees["receivedMinor"] + blocks["paidMinor"]
     page = show(desk.open(MONEY).text)
+    assert "All events</td>" not in page
+    other = festival(organiser)
+    page = show(desk.open(MONEY).text)
+    assert f'All events</td><td data-label="Received, less refunds" class="amount"><strong>{money(received)}' in page
+    data(organiser.delete(f"/api/events/{other['id']}"))
+    page = show(desk.open(MONEY).text)
     for amount in (received, fees["openMinor"] + blocks["openMinor"], 50000, 170000):
         assert money(amount) in page, amount
     assert "agree with the ledger" in page

@@ -81,7 +81,7 @@ KIND = Input("kind", lazy_gettext("Kind"), options=[*KIND_LABELS.items()])
 NAME = Input(
     "name",
     lazy_gettext("Name of the block"),
-    hint=lazy_gettext("For example: Gold sponsor. Guests read it on their ticket, after “Guest of”."),
+    hint=lazy_gettext("For example: Bank Windhoek. Guests read it on their ticket, after “Guest of”."),
 )
 HOLDER = (
     Input("holderOrganisation", lazy_gettext("Holder: organisation")),

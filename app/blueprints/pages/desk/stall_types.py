@@ -66,7 +66,7 @@ TYPE = Form(
     Input(
         "quantity",
         lazy_gettext("How many places there are"),
-        hint=lazy_gettext("Empty: no limit, and no waitlist."),
+        hint=lazy_gettext("Empty: no limit, and no waitlist. New places are offered to the waitlist by mail at once."),
         inputmode="numeric",
         messages={"invalid_type": WRONG_NUMBER},
     ),
