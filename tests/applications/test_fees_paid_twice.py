@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.applications.fee_matching import match_rows
+from app.applications.fee_matches import match_rows
 from app.applications.fee_statement import RECORDED, StatementRow
 from app.applications.models import REFERENCE_ALPHABET, Application, StallFeeRecord
 from tests.applications.test_fee_statement import FEE, send

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from app.accounts.caller import Caller
 from app.applications.actions.fees import record_received
-from app.applications.fee_matching import match_rows
+from app.applications.fee_matches import match_rows
 from app.applications.fee_statement import MAX_TEXT, MatchedRow, StatementRow
 from app.applications.models import Application, StallFeeRecord, StallPayment
 from app.applications.stall_payments import UNANSWERED_SQL
