@@ -10,7 +10,7 @@ from string import punctuation
 
 from app.core.text_normalization import folded_sql
 from app.events.search_words import TYPOGRAPHIC_APOSTROPHES
-from app.events.ticket_holders import WORD_LENGTH
+from app.events.ticket_holders import WORD_LENGTH, reference_end_sql
 from app.inventory.item_search import EVENT_TAG_LENGTH, WORD_ENTRIES_SQL
 
 MAX_HITS = 8
@@ -21,7 +21,7 @@ CODES_SQL = "(e.organiser_id = ANY(%(codes_scope)s) OR e.id = ANY(%(codes_scope)
 _ORDER_NUMBER_SQL = "CASE WHEN e.may_see_codes THEN t.order_number ELSE nullif(t.order_number, t.secret) END"
 _HIDES_REFERENCE_SQL = "(t.reference = t.secret AND NOT e.may_see_codes)"
 _TICKET_COLUMNS = f"""NULL, t.id, t.name, t.email, t.status,
-                   CASE WHEN {_HIDES_REFERENCE_SQL} THEN '…' || right(t.reference, least(4, length(t.reference) / 3)) ELSE t.reference END,
+                   CASE WHEN {_HIDES_REFERENCE_SQL} THEN {reference_end_sql("t")} ELSE t.reference END,
                    CASE WHEN {_HIDES_REFERENCE_SQL} THEN coalesce(t.email, t.name) ELSE t.reference END,
                    t.ticket_type_id, {_ORDER_NUMBER_SQL}"""
 _EVENT_COLUMNS = "e.organiser_id, e.id AS event_id, e.name AS event_name"

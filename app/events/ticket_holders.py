@@ -23,6 +23,11 @@ def holder_search(code_column: str) -> str:
 TICKET_SEARCH = holder_search("reference")
 
 
+def reference_end_sql(table: str) -> str:
+    """SQL: the end of a ticket's reference that is also its code, at most a third of it and four characters."""
+    return f"'…' || right({table}.reference, least(4, length({table}.reference) / 3))"
+
+
 def ticket_holders_sql(event: str) -> str:
     """SQL: `id, email, name, phone` of every sold ticket of that event. Tickets sold elsewhere have no phone."""
     return f"""SELECT ticket.id, ticket.email, ticket.name, CAST(NULL AS text) AS phone

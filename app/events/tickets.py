@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, case, exists, false, func, literal, null, or_, select
+from sqlalchemy import ColumnElement, String, case, exists, false, func, literal, literal_column, null, or_, select
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import GATE_ADMIT, GUESTS_READ, GUESTS_WRITE, MONEY_READ
@@ -11,6 +11,7 @@ from app.events.event_rows import belongs_to
 from app.events.models import Ticket, TicketImport, TicketImportChange, TicketType
 from app.events.queries import ListQuery, OwnEvent, get_event
 from app.events.search_words import contains_sql
+from app.events.ticket_holders import reference_end_sql
 
 STATUSES = ("sold", "cancelled", "refunded")
 CODE_READERS = (GATE_ADMIT, GUESTS_WRITE)
@@ -42,10 +43,8 @@ def count_unsold(event: OwnEvent) -> dict[str, int]:
 
 
 def visible_reference_sql() -> ColumnElement[str]:
-    """The reference of a ticket; of one that is also the code that admits, the end, at most a third and four signs of it."""
-    end = literal("…").concat(
-        func.right(Ticket.reference, func.least(4, func.length(Ticket.reference, type_=Integer) // 3))
-    )
+    """The reference of a ticket; of one that is also the code that admits, only the end."""
+    end: ColumnElement[str] = literal_column(reference_end_sql(Ticket.__tablename__), String)
     return case((Ticket.reference == Ticket.secret, end), else_=Ticket.reference)
 
 
