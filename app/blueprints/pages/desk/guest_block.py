@@ -38,7 +38,6 @@ from app.core.paging import Order, Page, SortKey, page_of
 from app.desk.failed_mails import find_failed_mail
 from app.events import queries as events
 from app.events.queries import OwnEvent
-from app.events.visibility import CANCELLED
 from app.web.fields import Choice, Text
 from app.web.schema import Query
 
@@ -130,20 +129,19 @@ def show_block(caller: Caller, event_id: str, block_id: str) -> ResponseReturnVa
 @blueprint.page("/<block_id>/places/<slot_id>/revoke", access=WRITE)
 def confirm_revocation(caller: Caller, event_id: str, block_id: str, slot_id: str) -> ResponseReturnValue:
     """Say what happens when a place is taken back."""
-    event, block = get_event_block(caller, event_id, block_id)
-    form = REVOCATION.fill(returnTo="public" if is_to_credit(event, block) else "block")
-    return _render_revocation(event, block, _get_slot(caller, event_id, block_id, slot_id), form)
+    event, _ = get_event_block(caller, event_id, block_id)
+    return _render_revocation(event, block_id, _get_slot(caller, event_id, block_id, slot_id), REVOCATION.fill())
 
 
 @blueprint.act("/<block_id>/places/<slot_id>/revoke", access=WRITE)
 def revoke(caller: Caller, event_id: str, block_id: str, slot_id: str) -> ResponseReturnValue:
     """Take a place back from its guest."""
-    event, block = get_event_block(caller, event_id, block_id)
+    event, _ = get_event_block(caller, event_id, block_id)
     slot, form = _get_slot(caller, event_id, block_id, slot_id), REVOCATION.from_request()
     try:
         actions.revoke_slot(caller, event_id, block_id, slot_id, **form.load())
     except FORM_ERRORS as error:
-        return _render_revocation(event, block, slot, form.with_error(reword(error)))
+        return _render_revocation(event, block_id, slot, form.with_error(reword(error)))
     return go_to(
         build_block_path(event_id, block_id), gettext("%(name)s: the place is taken back.", name=name_slot(slot))
     )
@@ -152,11 +150,6 @@ def revoke(caller: Caller, event_id: str, block_id: str, slot_id: str) -> Respon
 def get_event_block(caller: Caller, event_id: str, block_id: str) -> tuple[OwnEvent, queries.BlockRow]:
     """The event, and a block of it. Raises NotFound."""
     return events.get_event(caller, event_id), queries.get_block(caller, event_id, block_id)
-
-
-def is_to_credit(event: OwnEvent, block: queries.BlockRow) -> bool:
-    """Whether the block has an invoice, and its event is cancelled: the invoice is credited as its places go back."""
-    return event.visibility == CANCELLED and block["invoice"] is not None
 
 
 def build_block_path(event_id: str, block_id: str) -> str:
@@ -223,19 +216,18 @@ def _get_slot(caller: Caller, event_id: str, block_id: str, slot_id: str) -> Row
     return slot
 
 
-def _render_revocation(event: OwnEvent, block: queries.BlockRow, slot: Row, form: FilledForm) -> Response:
+def _render_revocation(event: OwnEvent, block_id: str, slot: Row, form: FilledForm) -> Response:
     if slot["status"] == states.CLAIMED:
         ends = gettext("The ticket ends at once, and the gate refuses it.")
     else:
         ends = gettext("Its link or code ends at once.")
     rest = gettext("This cannot be undone; the guest gets no mail, so tell them yourself.")
-    credit = gettext("A place that goes to the public sale is credited.") if is_to_credit(event, block) else ""
     return render_desk_form(
         form,
         event=event,
         title=gettext("Take the place of %(name)s back?", name=name_slot(slot)),
-        lead=" ".join(filter(None, (ends, rest, credit))),
+        lead=f"{ends} {rest}",
         button=gettext("Take it back"),
-        back=build_block_path(event.id, block["id"]),
+        back=build_block_path(event.id, block_id),
         is_dangerous=True,
     )

@@ -1,12 +1,12 @@
 """Crediting the invoice of a block because the event is cancelled."""
 
-from flask import Response
+from flask import Response, redirect
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.allocations import invoices
 from app.blueprints.pages.desk.guest_block import get_event_block
-from app.blueprints.pages.desk.guest_papers import MAIL_INVOICE, build_invoice_path
+from app.blueprints.pages.desk.guest_papers import MAIL_INVOICE, build_invoice_path, charges_cancelled_event
 from app.blueprints.pages.desk.guest_words import reword
 from app.blueprints.pages.desk.guests import blueprint
 from app.blueprints.pages.desk.shell import go_to, render_confirmation
@@ -19,6 +19,9 @@ from app.core.languages import gettext
 @blueprint.page("/<block_id>/invoice/credit", access=MAIL_INVOICE)
 def confirm_credit(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
     """Ask whether to credit what the invoice still charges. Raises NotFound, InvoiceNotIssued."""
+    event, _ = get_event_block(caller, event_id, block_id)
+    if not charges_cancelled_event(event, invoices.get_invoice(caller, event_id, block_id)):
+        return redirect(build_invoice_path(event_id, block_id), 303)
     return _render(caller, event_id, block_id)
 
 

@@ -10,7 +10,7 @@ from app.allocations import errors, invoices, queries
 from app.allocations.guest_report import draw_guest_report, enqueue_guest_report_email, get_guest_report
 from app.allocations.invoice_context import BUYER_REFERENCE
 from app.allocations.pricing import calculate_row_cost
-from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block, is_to_credit
+from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
 from app.blueprints.pages.desk.guest_words import name_block, reword
 from app.blueprints.pages.desk.guests import MAIL, PDF_LIMIT, READ, blueprint, count_act, get_permissions
 from app.blueprints.pages.desk.message_words import MAIL_LABELS
@@ -20,6 +20,7 @@ from app.core.errors import ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.desk.failed_mails import list_last_failed_mails
 from app.events.queries import OwnEvent
+from app.events.visibility import CANCELLED
 from app.invoicing.documents import PREVIEW_REFERENCE
 from app.invoicing.invoice_pdf import draw_invoice_pdf
 from app.web.access import may
@@ -183,6 +184,11 @@ def build_invoice_path(event_id: str, block_id: str) -> str:
     return url_for("desk_guests.show_invoice", event_id=event_id, block_id=block_id)
 
 
+def charges_cancelled_event(event: OwnEvent, invoice: invoices.IssuedInvoice) -> bool:
+    """Whether an invoice still charges places at an event that is cancelled."""
+    return event.visibility == CANCELLED and invoice["credited_minor"] < invoice["total_minor"]
+
+
 def _render_invoice(caller: Caller, event: OwnEvent, block: queries.BlockRow) -> Response:
     if block["invoice"] is None and calculate_row_cost(block).total_minor:
         return _render_preview(caller, event, block, PREVIEW_FORM.fill(to=block["holder_email"] or ""))
@@ -193,9 +199,7 @@ def _render_invoice(caller: Caller, event: OwnEvent, block: queries.BlockRow) ->
         block=block,
         title=name_block(block),
         invoice=invoice,
-        charges_cancelled_event=(
-            invoice is not None and is_to_credit(event, block) and invoice["credited_minor"] < invoice["total_minor"]
-        ),
+        charges_cancelled_event=invoice is not None and charges_cancelled_event(event, invoice),
         may_mail=may_use(MAIL_INVOICE),
         failed_mails=[
             (mail, MAIL_LABELS[mail.kind]) for mail in list_last_failed_mails(event.id, block["id"], MAILS_OF_INVOICE)
