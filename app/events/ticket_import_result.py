@@ -62,7 +62,8 @@ class ImportResult:
     `cancelled_admitted` how many of them were admitted; `missing` are the sold tickets of the event that are not in the file.
     `created_minor` is what the created tickets cost together, in cents; `undated` of them have no day of sale in the file and
     count as sold today, and `unpriced` has the ticket types whose price counts because the file has none. `assumed_sold` tickets
-    have no status in the file and count as sold. `raised_types` got more places. `new_type_totals` has how many tickets each of `new_type_names` has.
+    have no status in the file and count as sold. `raised_types` got more places. `new_type_totals` has how many tickets
+    each of `new_type_names` has.
     `chosen_types` are the names in the file for which a ticket type was chosen. `import_id` is None for a dry run, and only a
     dry run has the `first_tickets` of the file.
     """

@@ -52,11 +52,15 @@ JOURNAL_SQL = f"""
         SELECT t.occurred_at, 'L-' || t.id,
                CASE e.account WHEN 'bank' THEN '{BANK}' WHEN 'rail_clearing' THEN '{RAIL}' ELSE '{RECEIVABLES}' END,
                -e.amount_minor, NULL, NULL, coalesce(d.number, t.description),
-               concat_ws(': ', CASE t.kind WHEN 'stall_fee' THEN 'Stall fee paid' WHEN 'stall_fee_refund' THEN 'Stall fee refunded'
-                    ELSE CASE WHEN p.takes_back IS NOT NULL THEN 'Payment for an invoice of a block taken back'
+               concat_ws(': ',
+                         CASE WHEN t.kind = 'stall_fee' THEN 'Stall fee paid'
+                              WHEN t.kind = 'stall_fee_refund' THEN 'Stall fee refunded'
+                              WHEN p.takes_back IS NOT NULL THEN 'Payment for an invoice of a block taken back'
                               WHEN p.amount_minor < 0 THEN 'Paid back for an invoice of a block'
-                              ELSE 'Invoice of a block paid' END END, coalesce(d.paper, i.paper) -> 'buyer' ->> 0), t.event_id,
-               CASE WHEN p.takes_back IS NULL THEN coalesce(p.received_on, f.received_on) END, coalesce(p.reference, f.reference, r.reference)
+                              ELSE 'Invoice of a block paid' END,
+                         coalesce(d.paper, i.paper) -> 'buyer' ->> 0),
+               t.event_id, CASE WHEN p.takes_back IS NULL THEN coalesce(p.received_on, f.received_on) END,
+               coalesce(p.reference, f.reference, r.reference)
           FROM ledger_transaction t JOIN ledger_entry e ON e.transaction_id = t.id
           LEFT JOIN invoice_payment p
             ON t.kind = 'block_invoice' AND p.event_id = t.event_id AND p.invoice_id = split_part(t.reference, '-', 1)
@@ -98,7 +102,8 @@ VAT_SQL = f"""
 """
 
 OPEN_PAYMENTS_SQL = """
-    SELECT a.reference, coalesce(a.business_name, a.contact_name, a.reference) AS name, a.amount_minor, false, e.name AS event_name
+    SELECT a.reference, coalesce(a.business_name, a.contact_name, a.reference) AS name, a.amount_minor, false,
+           e.name AS event_name
       FROM merchant_application a JOIN event e ON e.id = a.event_id
      WHERE a.event_id = ANY(%(events)s) AND a.status = ANY(%(states)s) AND a.amount_minor > 0
        AND a.paid_at IS NULL AND a.waived_at IS NULL

@@ -55,8 +55,9 @@ def import_statement(
 
     A row pays a fee if its description has the application's reference and its amount is the whole fee. It pays an invoice
     if its description has the number, and its amount is what is due or a part of it. The columns are found by their names,
-    or named by `mapping`. Without `dryRun=false` nothing is written. Money that went out is left out, and what came in and went out again pays
-    nothing; a statement that is sent again changes nothing. Equal rows for an invoice are payments of their own.
+    or named by `mapping`. Without `dryRun=false` nothing is written. Money that went out is left out, and what came in and
+    went out again pays nothing; a statement that is sent again changes nothing. Equal rows for an invoice are payments of
+    their own.
     """
     caller = get_current_caller()
     return statements.import_statement(caller, event_id, file.read(), dry_run=dry_run, mapping=mapping)

@@ -74,7 +74,8 @@ def build_chart(
     """Return the chart of these points.
 
     Values are written at their marks where there is room: the highest, the last if it is not beside that, the zeros of
-    bars, for nothing else is seen of them, and the others of a few marks. If there is no room for limits, the values are written without.
+    bars, for nothing else is seen of them, and the others of a few marks. If there is no room for limits, the values are
+    written without.
     """
     highest = max((max(point.value, point.limit or 0) for point in points), default=0)
     step, room = WIDTH / max(len(points), 1), HEIGHT - TOP - BOTTOM

@@ -18,7 +18,8 @@ Sample = Sequence[Mapping[str, Any]]
 class ColumnForm:
     """The meanings that a column can have with their words, the fields that need a column, and meanings of two fields.
 
-    A meaning that several columns can have is `repeated`, with its fields in the order of the columns. A `sample` has the name and the first values of each column, a mapping the column of each field.
+    A meaning that several columns can have is `repeated`, with its fields in the order of the columns. A `sample` has the
+    name and the first values of each column, a mapping the column of each field.
     """
 
     labels: Mapping[str, str]
