@@ -19,7 +19,7 @@ _DUE_ITEMS_SQL = f"""
      ORDER BY i.id LIMIT :most
 """
 UNFILLED_ITEMS_SQL = text(f"""
-    SELECT i.id, i.name, i.available, i.on_order, i.unit FROM inventory_item i
+    SELECT i.id, i.name, i.available, i.on_order, i.unit, i.version FROM inventory_item i
      WHERE i.event_id = :event AND {DUE_CONDITION_SQL} AND {ORDER_QUANTITY_SQL} <= 0 ORDER BY lower(i.name), i.id LIMIT :most
 """)
 _LINE_COLUMNS = "i.id, i.supplier, i.sku, i.name, i.unit, i.cost_price"

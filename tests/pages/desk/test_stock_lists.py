@@ -9,6 +9,7 @@ from flask import Flask
 
 from app.accounts.models import Account
 from app.core.outbox.executor import run_due_jobs
+from app.inventory import queries
 from tests.factories.accounts import list_mails_to
 from tests.factories.inventory import build_csv
 from tests.factories.payouts import execute_sql
@@ -389,6 +390,23 @@ def test_a_number_that_somebody_else_gave_meanwhile_stays(app: Flask, stock: Des
     desk.open(f"{stock.desk_path}/order")
     desk.send(form=2, **{f"parLevel-{foreign['id']}": "20", f"parLevel-{'x' * 24}": "20"})
     assert stock.read(item)["parLevel"] == 50 and other.read(foreign)["parLevel"] == 0
+
+
+def test_a_number_that_somebody_else_gives_while_it_is_saved_stays(
+    stock: DeskStock, desk: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = stock.item(onHand=1, reorderLevel=4, minOrderQty=0, parLevel=0)
+    desk.open(f"{stock.desk_path}/order")
+    list_items = queries.list_unfilled_items
+
+    def list_items_and_change_one(event_id: str) -> Any:
+        items = list_items(event_id)
+        data(stock.owner.patch(f"{stock.path}/items/{item['id']}", {"parLevel": 50}))
+        return items
+
+    monkeypatch.setattr(queries, "list_unfilled_items", list_items_and_change_one)
+    assert "0 numbers are saved." in desk.send(form=1, **{f"parLevel-{item['id']}": "20"}).text
+    assert stock.read(item)["parLevel"] == 50
 
 
 def test_an_order_of_anything_else_orders_nothing(stock: DeskStock, desk: Visitor) -> None:

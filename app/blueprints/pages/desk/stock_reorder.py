@@ -1,6 +1,7 @@
 """What to order, with a number to fill up to for low items that have none, and the orders that were made."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -16,7 +17,7 @@ from app.blueprints.pages.desk.stock_words import ORDER_STATE_LABELS, WRONG_NUMB
 from app.blueprints.pages.desk.tables import CODE, NUMBER, STATUS, TIME, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FIELD_MESSAGES, FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import TypedNumber
-from app.core.errors import ValidationFailed
+from app.core.errors import StaleVersion, ValidationFailed
 from app.core.ids import is_id
 from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
 from app.events import queries as events
@@ -114,13 +115,16 @@ def _check_levels(levels: Mapping[str, Decimal], items: Mapping[str, Row]) -> No
 
 
 def _update_items(caller: Caller, event_id: str, levels: Mapping[str, Decimal], items: Mapping[str, Row]) -> int:
-    """Save each number by itself, and return how many are saved."""
-    ids = sorted(levels.keys() & items.keys())
-    for item_id in ids:
-        actions.update_item(
-            caller=caller, event_id=event_id, item_id=item_id, expected_version=None, par_level=levels[item_id]
-        )
-    return len(ids)
+    """Save each number by itself, and return how many are saved. An item that has changed since it was read stays as it is."""
+    count = 0
+    for item_id in sorted(levels.keys() & items.keys()):
+        version, level = items[item_id]["version"], levels[item_id]
+        with suppress(StaleVersion):
+            actions.update_item(
+                caller=caller, event_id=event_id, item_id=item_id, expected_version=version, par_level=level
+            )
+            count += 1
+    return count
 
 
 def _build_level_form(names: Mapping[str, str]) -> Form:
