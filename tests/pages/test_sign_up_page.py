@@ -96,6 +96,17 @@ def test_a_new_code_signs_in_as_well(visitor: Visitor) -> None:
     assert visitor.send(code=find_newest_code(EMAIL)).request.path == "/desk"
 
 
+def test_who_registers_the_address_later_gives_nobody_their_account(app: Flask, visitor: Visitor) -> None:
+    """The account of the newest registration has a password that only somebody else knows."""
+    sign_up(visitor)
+    execute_sql(LET_A_MINUTE_PASS)
+    sign_up(Visitor(app.test_client()), password="what only the other one knows")
+    visitor.open("/verify")
+    page = visitor.send(code=find_newest_code(EMAIL))
+    assert page.request.path == "/sign-in" and "You can sign in now." in page.text
+    assert visitor.open("/account").status_code == 303, "to sign in"
+
+
 def test_a_known_address_signs_nobody_in(visitor: Visitor) -> None:
     """The account and its password are of who has registered before."""
     email = create_customer().email

@@ -24,7 +24,7 @@ from app.accounts.caller import Caller
 from app.accounts.errors import AddressReserved, BootstrapRefused, CodeInvalid, CurrentPasswordWrong, TierTooHigh
 from app.accounts.models import TIERS, Account
 from app.accounts.queries import lock_account_by_email
-from app.accounts.sessions import LoginResult, SessionOrigin
+from app.accounts.sessions import UNKNOWN_ORIGIN, LoginResult, SessionOrigin
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core import throttle
@@ -46,9 +46,14 @@ def register_customer(
     last_name: str,
     phone: str | None = None,
     language: str | None = None,
-) -> None:
-    """Creates a customer's account, or adds the role to the caller's account. `language` is that of the visitor of a page."""
-    _register("customer", caller, email, password, name=f"{first_name} {last_name}", phone=phone, language=language)
+) -> str | None:
+    """Creates a customer's account, or adds the role to the caller's account. Returns the id of a new account.
+
+    `language` is that of the visitor of a page.
+    """
+    return _register(
+        "customer", caller, email, password, name=f"{first_name} {last_name}", phone=phone, language=language
+    )
 
 
 def register_merchant(
@@ -61,10 +66,13 @@ def register_merchant(
     stall_name: str | None = None,
     phone: str | None = None,
     language: str | None = None,
-) -> None:
-    """Creates a merchant's account, or adds the role to the caller's account. `language` is that of the visitor of a page."""
+) -> str | None:
+    """Creates a merchant's account, or adds the role to the caller's account. Returns the id of a new account.
+
+    `language` is that of the visitor of a page.
+    """
     profile = {"business_name": business_name, "stall_name": stall_name}
-    _register("merchant", caller, email, password, name=name, phone=phone, language=language, profile=profile)
+    return _register("merchant", caller, email, password, name=name, phone=phone, language=language, profile=profile)
 
 
 def register_organiser(
@@ -76,10 +84,13 @@ def register_organiser(
     org_name: str,
     phone: str | None = None,
     language: str | None = None,
-) -> None:
-    """Creates an organiser's account, or adds the role to the caller's account. `language` is that of the visitor of a page."""
+) -> str | None:
+    """Creates an organiser's account, or adds the role to the caller's account. Returns the id of a new account.
+
+    `language` is that of the visitor of a page.
+    """
     profile = {"org_name": org_name}
-    _register("organiser", caller, email, password, name=name, phone=phone, language=language, profile=profile)
+    return _register("organiser", caller, email, password, name=name, phone=phone, language=language, profile=profile)
 
 
 def _register(
@@ -92,7 +103,7 @@ def _register(
     phone: str | None,
     language: str | None,
     profile: Mapping[str, str | None] | None = None,
-) -> None:
+) -> str | None:
     production = current_app.extensions["settings"].production
     authentication.reject_common_password(password, email, name, production=production)
     applicant = Applicant(
@@ -106,9 +117,10 @@ def _register(
     )
     if caller is not None and caller.email == email:
         _add_own_role(caller, applicant, password)
-        return
+        return None
     with transaction() as session:
-        create_or_replace_account(session, applicant)
+        account = create_or_replace_account(session, applicant)
+        return None if account is None else account.id
 
 
 def _add_own_role(caller: Caller, applicant: Applicant, password: str) -> None:
@@ -215,18 +227,21 @@ def resend_verification(*, email: str) -> None:
         one_time_codes.issue_code(session, one_time_codes.VERIFY_EMAIL, email)
 
 
-def verify_email(*, email: str, code: str, origin: SessionOrigin | None = None) -> LoginResult | None:
+def verify_email(
+    *, email: str, code: str, registered_id: str | None = None, origin: SessionOrigin = UNKNOWN_ORIGIN
+) -> LoginResult | None:
     """Marks the address as verified. Raises CodeInvalid; the attempt counts.
 
-    With `origin`, for who has just chosen the password, returns a session if the address was not verified before and
-    nothing else is needed to sign in.
+    `registered_id` is the account that the visitor has registered. If the address is now verified for the first time, the
+    account is still theirs, and nothing else is needed to sign in, returns a session.
     """
     login_result = None
     with transaction() as session:
         account = None
         if one_time_codes.redeem_code(session, one_time_codes.VERIFY_EMAIL, email, code):
             account, is_new = _mark_email_verified(session, email)
-            if account is not None and is_new and origin is not None and _needs_only_password(account):
+            # Somebody else may have registered the address since, with a password that only they know.
+            if account is not None and is_new and account.id == registered_id and _needs_only_password(account):
                 login_result = sessions.create_session(session, account, origin)
     if account is None:
         raise CodeInvalid()

@@ -19,7 +19,9 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, ren
 from app.blueprints.pages.inputs import EMAIL_CODE, CodeSchema
 from app.blueprints.pages.rendering import Pages, render_page
 from app.core.errors import NotFound
+from app.core.ids import new_id
 from app.core.languages import gettext, lazy_gettext, mark_for_translation
+from app.core.tokens import decrypt_token, encrypt_token
 from app.web import rate_limits
 from app.web.fields import Email, Phone
 from app.web.schema import Query
@@ -33,7 +35,7 @@ REGISTER_ROUTE, RESEND_ROUTE, VERIFY_ROUTE = (
     "/api/auth/resend-verification",
     "/api/auth/verify-email",
 )
-ADDRESS_KEY, ADDRESS_SECONDS, WRONG_CODES_KEY = "verify", 3600, "verify_wrong"
+ADDRESS_KEY, ADDRESS_SECONDS, WRONG_CODES_KEY, PURPOSE = "verify", 3600, "verify_wrong", "sign-up"
 WRONG_CODE_MESSAGE = mark_for_translation(
     "This code is wrong. Enter the six digits from the newest e-mail. Older codes no longer work."
 )
@@ -66,13 +68,13 @@ class OrganiserSchema(AccountSchema):
 
 
 class Entered(TypedDict, total=False):
-    """What the session keeps under ADDRESS_KEY; `at` is the time in epoch seconds. `has_password` says that the visitor has
-    just chosen the password of the account."""
+    """What the session keeps under ADDRESS_KEY; `at` is the time in epoch seconds. `registered` is the encrypted id of the
+    account that the visitor has registered, or another id if the address had one: nobody sees the difference."""
 
     email: str
     at: int
     next: str | None
-    has_password: bool
+    registered: str
 
 
 EMAIL = Input(
@@ -130,7 +132,7 @@ class AccountKind:
     heading: str
     lead: str
     form: Form
-    register: Callable[..., None]
+    register: Callable[..., str | None]
 
 
 KINDS = {
@@ -237,13 +239,13 @@ def register(kind: str) -> ResponseReturnValue:
     try:
         rate_limits.count_request(rate_limits.EMAIL_REQUEST_LIMIT, REGISTER_ROUTE.format(kind=kind))
         values = form.load()
-        account_kind.register(caller=caller, language=page_language.find_visitor_language(), **values)
+        account_id = account_kind.register(caller=caller, language=page_language.find_visitor_language(), **values)
     except FORM_ERRORS as error:
         return _render(kind, form.with_error(error))
     if caller is not None and caller.email == values["email"]:
         flash(str(ADDED_ROLES[kind]))
         return redirect(_get_next_path(), 303)
-    _remember_address(values["email"], has_password=True)
+    _remember_address(values["email"], encrypt_token(PURPOSE, (account_id or new_id()).encode()))
     return redirect(url_for("sign_up.show_code_form"), 303)
 
 
@@ -259,14 +261,18 @@ def show_code_form() -> ResponseReturnValue:
 
 @blueprint.post("/verify")
 def verify() -> ResponseReturnValue:
-    """Confirm the address if the code is right, and sign in who has just chosen the password."""
+    """Confirm the address if the code is right, and sign in who has registered it in this browser."""
     form, email = CODE.from_request(), _find_address()
-    origin = get_session_origin("console") if _has_chosen_password(email) else None
     if email is None:
         return render_form(ADDRESS_PAGE, ADDRESS.fill())
     try:
         rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, VERIFY_ROUTE)
-        login_result = actions.verify_email(email=email, origin=origin, **form.load())
+        login_result = actions.verify_email(
+            email=email,
+            registered_id=_find_registered_account(email),
+            origin=get_session_origin("console"),
+            **form.load(),
+        )
     except CodeInvalid:
         wrong_codes.count_wrong_code(WRONG_CODES_KEY)
         return _render_code(form.with_error(CodeInvalid(WRONG_CODE_MESSAGE)), email)
@@ -292,7 +298,9 @@ def send_code() -> ResponseReturnValue:
     try:
         rate_limits.count_request(rate_limits.EMAIL_REQUEST_LIMIT, RESEND_ROUTE)
         values = form.load()
-        _remember_address(values["email"], has_password=_has_chosen_password(values["email"]))
+        entered = _read_entered()
+        is_same = entered.get("email") == values["email"]
+        _remember_address(values["email"], entered.get("registered", "") if is_same else "")
         actions.resend_verification(**values)
     except FORM_ERRORS as error:
         email = _find_address()
@@ -320,9 +328,9 @@ def _render_code(form: FilledForm, email: str) -> Response:
     return render_form(CODE_PAGE, form, email=email, next=_find_next_path(), attempts_used_up=used_up)
 
 
-def _remember_address(email: str, *, has_password: bool) -> None:
+def _remember_address(email: str, registered: str) -> None:
     """Keep the address, and where to go afterwards, because the link in the mail with the code names neither."""
-    entered: Entered = {"email": email, "at": int(time.time()), "next": _find_next_path(), "has_password": has_password}
+    entered: Entered = {"email": email, "at": int(time.time()), "next": _find_next_path(), "registered": registered}
     session[ADDRESS_KEY] = entered
 
 
@@ -339,11 +347,13 @@ def _read_entered() -> Entered:
     return entered if entered.get("at", 0) > time.time() - ADDRESS_SECONDS else {}
 
 
-def _has_chosen_password(email: str | None) -> bool:
-    """Whether nobody is signed in, and the visitor has registered this address within the last hour."""
+def _find_registered_account(email: str) -> str | None:
+    """The id of the account that the visitor has registered with this address within the last hour; None if signed in."""
     entered = _read_entered()
-    is_same = entered.get("email") == email and entered.get("has_password", False)
-    return is_same and signed_in.get_page_caller() is None
+    if entered.get("email") != email or signed_in.get_page_caller() is not None:
+        return None
+    account_id = decrypt_token(PURPOSE, entered.get("registered", ""))
+    return account_id.decode() if account_id else None
 
 
 def _find_address() -> str | None:
