@@ -237,17 +237,14 @@ def lock_invoices(
         .with_for_update()
     )
     invoices = session.scalars(select(Invoice).where(*is_asked)).all()
-    charged_by_block = dict(
-        session.execute(
-            select(Invoice.block_id, func.sum(Invoice.total_minor))
-            .where(Invoice.event_id.in_(event_ids), Invoice.block_id.in_(block_ids))
-            .group_by(Invoice.block_id)
-        )
-        .tuples()
-        .all()
+    charged = session.execute(
+        select(Invoice.block_id, func.sum(Invoice.total_minor))
+        .where(Invoice.event_id.in_(event_ids), Invoice.block_id.in_(block_ids))
+        .group_by(Invoice.block_id)
     )
+    charged_by_block = {block_id: int(total_minor) for block_id, total_minor in charged}
     open_by_id = {
-        invoice.id: OpenInvoice(invoice.event_id, invoice.block_id, int(charged_by_block[invoice.block_id]))
+        invoice.id: OpenInvoice(invoice.event_id, invoice.block_id, charged_by_block[invoice.block_id])
         for invoice in invoices
     }
     is_payment = (InvoicePayment.event_id.in_(event_ids), InvoicePayment.invoice_id.in_(open_by_id))

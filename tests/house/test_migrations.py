@@ -96,7 +96,8 @@ def test_the_migration_removes_invisible_characters_from_names(scratch: Flask) -
             )
     upgrade(directory=FOLDER)
     with db.engine.connect() as connection:
-        found = dict(connection.execute(text("SELECT left(id, 1), name FROM account")).tuples().all())
+        rows = connection.execute(text("SELECT left(id, 1) AS id, name FROM account"))
+        found = {row.id: row.name for row in rows}
     assert found == {id: cleaned for id, (_, cleaned) in names.items()}
 
 
