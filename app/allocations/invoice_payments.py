@@ -10,7 +10,7 @@ A payment never changes. One that was recorded wrongly is taken back by a row an
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple, NotRequired, TypedDict, Unpack
 
@@ -205,18 +205,11 @@ def may_mail_holder(session: ReadOrWriteSession, block: AllocationBlock, invoice
 
 @dataclass
 class OpenInvoice:
-    """An invoice with what is due for it, in cents, and how many payments of an amount and a day it has that count."""
+    """An invoice with what is due for it, in cents."""
 
     event_id: str
     block_id: str
     due_minor: int
-    transfers: Counter[tuple[int, date]] = field(default_factory=Counter)
-
-    def take_transfer(self, amount_minor: int, day: date) -> bool:
-        """Whether a payment of this amount and day is left; each is taken once."""
-        is_left = self.transfers[amount_minor, day] > 0
-        self.transfers[amount_minor, day] -= is_left
-        return is_left
 
 
 def lock_invoices(
@@ -243,16 +236,16 @@ def lock_invoices(
         .group_by(Invoice.block_id)
     )
     charged_by_block = {block_id: int(total_minor) for block_id, total_minor in charged}
-    open_by_id = {
-        invoice.id: OpenInvoice(invoice.event_id, invoice.block_id, charged_by_block[invoice.block_id])
+    invoice_ids = [invoice.id for invoice in invoices]
+    paid = session.execute(
+        select(InvoicePayment.invoice_id, func.sum(InvoicePayment.amount_minor))
+        .where(InvoicePayment.event_id.in_(event_ids), InvoicePayment.invoice_id.in_(invoice_ids))
+        .group_by(InvoicePayment.invoice_id)
+    )
+    paid_by_invoice = {invoice_id: int(amount_minor) for invoice_id, amount_minor in paid}
+    return {
+        invoice.number: OpenInvoice(
+            invoice.event_id, invoice.block_id, charged_by_block[invoice.block_id] - paid_by_invoice.get(invoice.id, 0)
+        )
         for invoice in invoices
     }
-    is_payment = (InvoicePayment.event_id.in_(event_ids), InvoicePayment.invoice_id.in_(open_by_id))
-    payments = session.scalars(select(InvoicePayment).where(*is_payment)).all()
-    taken_back = {(payment.invoice_id, payment.takes_back) for payment in payments}
-    for payment in payments:
-        open_invoice = open_by_id[payment.invoice_id]
-        open_invoice.due_minor -= payment.amount_minor
-        if payment.takes_back is None and (payment.invoice_id, payment.number) not in taken_back:
-            open_invoice.transfers[payment.amount_minor, payment.received_on] += 1
-    return {invoice.number: open_by_id[invoice.id] for invoice in invoices}

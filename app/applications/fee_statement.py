@@ -42,8 +42,7 @@ MATCHED, RECORDED, UNMATCHED = "matched", "recorded", "unmatched"
 class StatementRow:
     """Money that came in, or went out; `problem` says why it counts for no fee, whatever its reference.
 
-    A row that is assigned now has its reference from a person, and is a further transfer. One that was recorded when the
-    statement was checked is never recorded again.
+    One that was recorded when the statement was checked is never recorded again.
     """
 
     number: int
@@ -52,7 +51,6 @@ class StatementRow:
     text: str
     problem: str | None = None
     is_outgoing: bool = False
-    is_assigned_now: bool = False
     was_recorded: bool = False
 
     @cached_property
@@ -166,7 +164,7 @@ def _remove_outgoing(rows: Sequence[StatementRow]) -> list[StatementRow]:
             credits_by_key[key, row.amount_minor].append(row.number)
     reversed_numbers: set[int] = set()
     for debit in debits:
-        for key in debit.reversal_keys:
+        for key in sorted(debit.reversal_keys):
             numbers = credits_by_key[key, debit.amount_minor]
             if numbers and day_by_number[numbers[0]] <= day_by_number[debit.number]:
                 reversed_numbers.add(numbers.pop(0))

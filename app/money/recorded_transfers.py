@@ -1,22 +1,19 @@
 """Which rows of a bank statement are transfers that are recorded.
 
 A recorded transfer is one row of a statement only, whichever event of the organisation it is recorded at. First come the
-rows that name a fee or an invoice with the text that was recorded; then the rows whose reference a person has chosen; then
-the other rows that name it. A fee is recorded once and may have any text: of the other rows that name it the first is the
-transfer, and each further one is a payment of a fee that is paid already.
+rows that name a fee or an invoice with the text that was recorded; then the rows whose reference a person chose; then the
+other rows that name it, for a person may have recorded it with any text; then the rows for which a person chooses it now.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence, Set
 from datetime import date
 from typing import NamedTuple
 
-from app.applications.fee_statement import MAX_TEXT, RECORDED, MatchedRow, build_assigned_text
+from app.applications.fee_statement import MAX_TEXT, StatementRow, build_assigned_text
 from app.core.db import fetch_rows
 from app.money.sql import RECORDED_TRANSFERS_SQL
 
-ASSIGNABLE_REASONS = ("no_reference", "unknown_reference")
-"""The reasons of rows that a person may assign."""
 NAMED, ASSIGNED, BY_HAND, ANY_TEXT = "named", "assigned", "by_hand", "any_text"
 """How a row is known as a transfer: by its reference and text, by its text behind a chosen reference, by its text, or by its
 reference."""
@@ -35,32 +32,56 @@ class RecordedTransfer(NamedTuple):
     block_id: str | None
 
 
-def take_transfers(
-    event_ids: Sequence[str], organisation_event_ids: Sequence[str], rows: Sequence[MatchedRow]
-) -> list[RecordedTransfer | None]:
-    """The recorded transfer that each row is, of all events of the organisation; each transfer is one row only.
+class NamedRow(NamedTuple):
+    """A row with the references and the numbers in its text that fees and invoices of the statement's events have.
 
-    The rows that name what was paid with the text that was recorded come first, then those to which a person has given the
-    reference, then the others that name a fee. `event_ids` are the events that the statement is recorded for.
+    `chosen` is what a person has chosen for it.
     """
-    days = {matched.row.day for matched in rows if matched.row.day and not matched.row.problem}
+
+    row: StatementRow
+    references: Set[str]
+    numbers: Set[str]
+    chosen: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """What the row may have paid, at any event: not what is one of several, and a fee rather than an invoice."""
+        of_several = self.references if len(self.references) > 1 else frozenset()
+        outranked = self.numbers if self.references or len(self.numbers) > 1 else frozenset()
+        return sorted((self.row.possible_references | self.row.possible_numbers) - of_several - outranked)
+
+
+def load_transfers(
+    event_ids: Collection[str], organisation_event_ids: Sequence[str], rows: Sequence[StatementRow]
+) -> list[RecordedTransfer]:
+    """The recorded transfers of the days of these rows, of all events of the organisation, those of `event_ids` first."""
+    days = {row.day for row in rows if row.day}
     params = {"events": [*organisation_event_ids], "days": [*days]}
     transfers = [RecordedTransfer(*fields) for fields in fetch_rows(RECORDED_TRANSFERS_SQL, params)] if days else []
-    own_ids = set(event_ids)
-    transfers.sort(key=lambda transfer: (transfer.event_id not in own_ids, transfer.reference))
+    return sorted(transfers, key=lambda transfer: (transfer.event_id not in event_ids, transfer.reference))
+
+
+def match_transfers(transfers: Sequence[RecordedTransfer], rows: Sequence[NamedRow]) -> list[RecordedTransfer | None]:
+    """The transfer that each row is, the first one that no other row is. Each transfer is one row only.
+
+    A row with a problem, as one whose money went back, is a transfer only if it names what was paid with the text that was
+    recorded, and no other row does.
+    """
     lengths = sorted({len(transfer.reference) for transfer in transfers})
     numbers_by_key: dict[Key, deque[int]] = defaultdict(deque)
     for number, transfer in enumerate(transfers):
-        for key in _list_keys(transfer, own_ids):
+        for key in _list_keys(transfer):
             numbers_by_key[transfer.amount_minor, transfer.received_on, *key].append(number)
     taken: dict[int, int] = {}
     used: set[int] = set()
-    for list_row_keys in (_list_named_keys, _list_assigned_keys, _list_other_keys):
-        for position, matched in enumerate(rows):
-            if position in taken or matched.row.is_assigned_now:
+    positions = sorted(range(len(rows)), key=lambda position: rows[position].row.problem is not None)
+    for list_row_keys in (_list_named_keys, _list_assigned_keys, _list_other_keys, _list_chosen_keys):
+        for position in positions:
+            if position in taken:
                 continue
-            for key in list_row_keys(matched, lengths):
-                numbers = numbers_by_key.get((matched.row.amount_minor, matched.row.day, *key), deque())
+            row = rows[position].row
+            for key in list_row_keys(rows[position], lengths):
+                numbers = numbers_by_key.get((row.amount_minor, row.day, *key), deque())
                 while numbers and numbers[0] in used:
                     numbers.popleft()
                 if numbers:
@@ -70,7 +91,7 @@ def take_transfers(
     return [transfers[taken[position]] if position in taken else None for position in range(len(rows))]
 
 
-def _list_keys(transfer: RecordedTransfer, event_ids: Collection[str]) -> Iterator[Key]:
+def _list_keys(transfer: RecordedTransfer) -> Iterator[Key]:
     """By what a row of the transfer's amount and day may be known as this transfer."""
     text, reference = transfer.text, transfer.reference
     yield NAMED, reference, text
@@ -78,37 +99,35 @@ def _list_keys(transfer: RecordedTransfer, event_ids: Collection[str]) -> Iterat
     prefix = build_assigned_text(reference, "")
     if text.startswith(prefix):
         yield ASSIGNED, len(reference), text.removeprefix(prefix)
-    # Of an invoice of these events the payments of an amount and a day are counted, whatever their text.
-    if transfer.application_id or transfer.event_id not in event_ids:
-        yield ANY_TEXT, reference
+    yield ANY_TEXT, reference
 
 
-def _list_named_keys(matched: MatchedRow, lengths: Sequence[int]) -> Iterator[Key]:
+def _list_named_keys(named: NamedRow, lengths: Sequence[int]) -> Iterator[Key]:
     """What a row names, each with the text of the row."""
-    for name in _list_names(matched):
-        yield NAMED, name, matched.row.text[:MAX_TEXT]
+    for name in named.names:
+        yield NAMED, name, named.row.text[:MAX_TEXT]
 
 
-def _list_assigned_keys(matched: MatchedRow, lengths: Sequence[int]) -> Iterator[Key]:
+def _list_assigned_keys(named: NamedRow, lengths: Sequence[int]) -> Iterator[Key]:
     """The text of a row to which a person may have given a reference of one of these lengths.
 
     A person who records a fee or an invoice by hand may have used the text as it is.
     """
-    if matched.status == RECORDED or matched.row.problem:
+    if named.row.problem:
         return
     for length in lengths:
-        yield ASSIGNED, length, matched.row.text[: MAX_TEXT - len(build_assigned_text("", "")) - length]
-    if matched.reason in ASSIGNABLE_REASONS:
-        yield BY_HAND, matched.row.text[:MAX_TEXT]
+        yield ASSIGNED, length, named.row.text[: MAX_TEXT - len(build_assigned_text("", "")) - length]
+    if len(named.references) != 1:
+        yield BY_HAND, named.row.text[:MAX_TEXT]
 
 
-def _list_other_keys(matched: MatchedRow, lengths: Sequence[int]) -> Iterator[Key]:
+def _list_other_keys(named: NamedRow, lengths: Sequence[int]) -> Iterator[Key]:
     """What a row names, with any text."""
-    for name in _list_names(matched):
-        yield ANY_TEXT, name
+    if not named.row.problem:
+        for name in named.names:
+            yield ANY_TEXT, name
 
 
-def _list_names(matched: MatchedRow) -> list[str]:
-    if matched.reason not in (None, *ASSIGNABLE_REASONS):
-        return []
-    return sorted(matched.row.possible_references | matched.row.possible_numbers)
+def _list_chosen_keys(named: NamedRow, lengths: Sequence[int]) -> Iterator[Key]:
+    """What a person has chosen: money of that amount and day is recorded for it, and no other row is this transfer."""
+    yield ANY_TEXT, named.chosen

@@ -1,16 +1,14 @@
 """Recording the stall fees and the invoices of blocks that a bank statement shows as received.
 
 A row pays an invoice if its text has the number of one invoice of the event, or of all events of an organisation, and no
-reference of an application, and its amount is what is due or a part of it. Of equal rows the first ones are the transfers
-of this amount and day that are recorded, and the others are further payments. For a row without a reference a person may
+reference of an application, and its amount is what is due or a part of it. A row that is recorded pays nothing. For a row without a reference a person may
 choose what it pays; it is then recorded with the reference in front of its text.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import islice
-from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
@@ -22,8 +20,9 @@ from app.allocations.invoice_payments import (
     lock_invoices,
     record_invoice_payment,
 )
-from app.applications.actions.fee_statements import match_fees, record_fee
+from app.applications.actions.fee_statements import lock_fees, record_fee
 from app.applications.errors import StatementUnreadable
+from app.applications.fee_matches import match_fee
 from app.applications.fee_statement import (
     MATCHED,
     MAX_TEXT,
@@ -35,94 +34,34 @@ from app.applications.fee_statement import (
     parse_statement,
 )
 from app.applications.models import Application
-from app.applications.states import ACCEPTED_STATES
-from app.core.db import ReadOrWriteSession, database_now, fetch_rows, release_connection
+from app.core.db import ReadOrWriteSession, database_now, release_connection
 from app.core.formatting import HOME
 from app.core.languages import gettext
 from app.core.transaction import lock_name, transaction
 from app.invoicing.transfers import find_day_problem
-from app.money.recorded_transfers import ASSIGNABLE_REASONS, take_transfers
-from app.money.sql import OPEN_PAYMENTS_SQL
+from app.money.recorded_transfers import NamedRow, RecordedTransfer, load_transfers, match_transfers
 from app.money.statement_events import OrganisationEvents, find_event_names, find_organisation_events
 
-MAX_ROWS_TO_ASSIGN = 100
 MAX_RECORDED = 500
 """How many fees and invoices are recorded at once. Each takes some 14 ms, and the proxy waits for 35 seconds."""
 
 
 @dataclass(frozen=True)
 class StatementResult:
-    """The rows of a statement, whether what they pay was only looked for, and the names of the events by id."""
+    """The rows of a statement, whether what they pay was only looked for, and the names of the events by id.
+
+    `transfers_left` are recorded and no row of the statement, though they are of its days.
+    """
 
     dry_run: bool
     rows: list[MatchedRow]
     event_names: Mapping[str, str]
+    transfers_left: list[RecordedTransfer]
 
-
-class OpenPayment(NamedTuple):
-    """A fee or an invoice of a block that is not paid: the reference or number, who pays it, and what is due in cents."""
-
-    reference: str
-    name: str
-    due_minor: int
-    is_payable_in_parts: bool
-    event_name: str
-
-    def can_be_paid_by(self, row: StatementRow) -> bool:
-        if row.amount_minor is None or row.problem:
-            return False
-        return row.amount_minor <= self.due_minor if self.is_payable_in_parts else row.amount_minor == self.due_minor
-
-
-RowToAssign = tuple[MatchedRow, list[OpenPayment]]
-
-
-def list_rows_to_record(rows: Sequence[MatchedRow], rows_to_assign: Sequence[RowToAssign]) -> list[StatementRow]:
-    """The rows with which a checked statement is recorded; those to assign are the last ones.
-
-    The rows that were recorded before are with them, marked, where others have their amount and day, for these are told
-    apart by their number.
-    """
-    new_rows = [matched.row for matched in rows if matched.status == MATCHED] + [
-        matched.row for matched, _ in rows_to_assign
-    ]
-    keys = {(row.amount_minor, row.day) for row in new_rows}
-    recorded_rows = [replace(matched.row, was_recorded=True) for matched in rows if matched.status == RECORDED]
-    return [*(row for row in recorded_rows if (row.amount_minor, row.day) in keys), *new_rows]
-
-
-def list_rows_to_assign(caller: Caller, event_id: str | None, rows: Sequence[MatchedRow]) -> list[RowToAssign]:
-    """The first rows that a person may assign, each with what it may pay by its amount; not those without any.
-
-    There are at most a hundred, and no more than can be recorded at once with the other rows. A fee that another row
-    pays is left out. Raises NotFound.
-    """
-    today = database_now().astimezone(ZoneInfo(HOME)).date()
-    assignable_rows = [
-        matched
-        for matched in rows
-        if matched.reason in ASSIGNABLE_REASONS
-        and matched.row.day
-        and not find_day_problem(matched.row.day, today=today)
-    ]
-    paid = {matched.application.reference for matched in rows if matched.status == MATCHED and matched.application}
-    open_payments = list_open_payments(caller, event_id) if assignable_rows else []
-    candidates = (
-        (matched, [it for it in open_payments if it.reference not in paid and it.can_be_paid_by(matched.row)])
-        for matched in assignable_rows
-    )
-    return list(islice((row for row in candidates if row[1]), count_assignable(rows)))
-
-
-def count_assignable(rows: Sequence[MatchedRow]) -> int:
-    """How many rows a person may assign at once, beside those that pay something without it."""
-    return max(0, min(MAX_ROWS_TO_ASSIGN, MAX_RECORDED - sum(matched.status == MATCHED for matched in rows)))
-
-
-def list_open_payments(caller: Caller, event_id: str | None) -> list[OpenPayment]:
-    """The fees and the invoices of blocks of an event, or of all events, for which money is due. Raises NotFound."""
-    params = {"events": [*find_event_names(caller, event_id)], "states": [*ACCEPTED_STATES]}
-    return [*map(OpenPayment._make, fetch_rows(OPEN_PAYMENTS_SQL, params))]
+    def list_similar(self, row: StatementRow) -> list[str]:
+        """What was paid with a transfer of the row's amount and day that is none of the rows."""
+        transfer = (row.amount_minor, row.day)
+        return sorted({it.reference for it in self.transfers_left if (it.amount_minor, it.received_on) == transfer})
 
 
 def import_statement(
@@ -150,81 +89,86 @@ def import_statement(
     with transaction() as session:
         if not dry_run:
             lock_name(session, f"bank-statement:{organisation.organisation_id}")
-        if references:
-            rows = _add_references(event_ids, organisation, rows, references)
-        matched_rows = match_fees(session, event_ids, rows)
-        invoices = lock_invoices(session, event_ids, {number for row in rows for number in row.possible_numbers})
-        matched_rows = _find_recorded(session, event_ids, organisation, matched_rows, invoices)
-        if invoices:
-            today = database_now().astimezone(ZoneInfo(HOME)).date()
-            matched_rows = [_match_invoice(matched, invoices, today) for matched in matched_rows]
+        chosen = _list_chosen(rows, references or ())
+        assigned_rows = [
+            replace(row, text=build_assigned_text(name, row.text)) if name else row
+            for row, name in zip(rows, chosen, strict=True)
+        ]
+        all_rows = [*rows, *assigned_rows]
+        fees = lock_fees(session, event_ids, {name for row in all_rows for name in row.possible_references})
+        invoices = lock_invoices(session, event_ids, {name for row in all_rows for name in row.possible_numbers})
+        named_rows = [
+            NamedRow(
+                row, row.possible_references & fees.applications.keys(), row.possible_numbers & invoices.keys(), name
+            )
+            for row, name in zip(rows, chosen, strict=True)
+        ]
+        transfers = load_transfers(event_ids, organisation.ids, rows)
+        taken = match_transfers(transfers, named_rows)
+        recorded_rows = _build_recorded_rows(session, organisation, rows, taken)
+        fees.rows |= {it.application.id: it.row for it in recorded_rows.values() if it.application}
+        today = database_now().astimezone(ZoneInfo(HOME)).date()
+        matched_rows = [
+            recorded_rows.get(position) or _match_invoice(match_fee(row, fees, today), invoices, today)
+            for position, row in enumerate(assigned_rows)
+        ]
         _check_count(matched_rows)
         if not dry_run:
             _record(session, caller, matched_rows, invoices)
-    return StatementResult(dry_run, matched_rows, {**event_names, **organisation.names})
+    left = Counter(transfers) - Counter(filter(None, taken))
+    return StatementResult(
+        dry_run,
+        matched_rows,
+        {**event_names, **organisation.names},
+        [transfer for transfer in left.elements() if transfer.event_id in organisation.names],
+    )
 
 
-def _add_references(
-    event_ids: Sequence[str], organisation: OrganisationEvents, rows: list[StatementRow], references: Sequence[str]
-) -> list[StatementRow]:
-    """The rows; each of the last ones with its reference in front of its text, unless it was recorded before.
+def _list_chosen(rows: Sequence[StatementRow], references: Sequence[str]) -> list[str]:
+    """What a person has chosen for each row: one of the references for each of the last ones that was not recorded.
 
     Raises StatementUnreadable.
     """
-    if any(row.day is None or row.amount_minor is None for row in rows):
+    if references and any(row.day is None or row.amount_minor is None for row in rows):
         raise StatementUnreadable(gettext("This form does not work any more. Open the page again."))
-    first = max(0, len(rows) - len(references))
-    unmatched = [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows]
-    transfers = take_transfers(event_ids, organisation.ids, unmatched)
-    assigned = [
-        replace(row, text=build_assigned_text(reference, row.text), is_assigned_now=True)
-        if reference and transfer is None and not row.was_recorded
-        else row
-        for row, transfer, reference in zip(rows[first:], transfers[first:], references, strict=False)
-    ]
-    return [*rows[:first], *assigned]
+    chosen = [""] * (len(rows) - len(references)) + [*references]
+    return ["" if row.was_recorded else name for row, name in zip(rows, chosen, strict=False)]
 
 
-def _find_recorded(
+def _build_recorded_rows(
     session: ReadOrWriteSession,
-    event_ids: Sequence[str],
     organisation: OrganisationEvents,
-    rows: list[MatchedRow],
-    invoices: Mapping[str, OpenInvoice],
-) -> list[MatchedRow]:
-    """The rows; one whose transfer was recorded with its text, with what it paid then.
+    rows: Sequence[StatementRow],
+    transfers: Sequence[RecordedTransfer | None],
+) -> dict[int, MatchedRow]:
+    """The rows that are recorded transfers, by position, with what they paid.
 
-    What was paid is taken from the transfers of the invoices. What was paid at an event that the caller may not see is left
-    out.
+    What was paid at an event that the caller may not see is left out.
     """
-    taken = take_transfers(event_ids, organisation.ids, rows)
-    for transfer in filter(None, taken):
-        if transfer.block_id and transfer.reference in invoices:
-            invoices[transfer.reference].take_transfer(transfer.amount_minor, transfer.received_on)
-    ids = {it.application_id for it in taken if it and it.application_id and it.event_id in organisation.names}
+    ids = {it.application_id for it in transfers if it and it.application_id and it.event_id in organisation.names}
     statement = select(Application).where(Application.id.in_(ids))
     applications = {application.id: application for application in session.scalars(statement)} if ids else {}
-    return [
-        matched
-        if transfer is None or matched.status == RECORDED
-        else MatchedRow(matched.row, RECORDED)
-        if transfer.event_id not in organisation.names
-        else MatchedRow(
-            matched.row,
-            RECORDED,
-            application=applications.get(transfer.application_id or ""),
-            event_id=transfer.event_id,
-            invoice_number=transfer.reference if transfer.block_id else None,
-            block_id=transfer.block_id,
-        )
-        for matched, transfer in zip(rows, taken, strict=True)
-    ]
+    recorded_rows = {}
+    for position, (row, transfer) in enumerate(zip(rows, transfers, strict=True)):
+        if transfer is None:
+            continue
+        matched = MatchedRow(row, UNMATCHED if row.problem else RECORDED, row.problem)
+        if transfer.event_id in organisation.names:
+            matched = replace(
+                matched,
+                application=applications.get(transfer.application_id or ""),
+                event_id=transfer.event_id,
+                invoice_number=transfer.reference if transfer.block_id else None,
+                block_id=transfer.block_id,
+            )
+        recorded_rows[position] = matched
+    return recorded_rows
 
 
 def _match_invoice(matched: MatchedRow, invoices: Mapping[str, OpenInvoice], today: date) -> MatchedRow:
     """The row with the invoice that it pays, or why it does not; as it is, if it is about no invoice."""
     row, numbers = matched.row, [number for number in sorted(matched.row.possible_numbers) if number in invoices]
-    if not numbers or matched.application or matched.status == RECORDED or matched.reason == "several_references":
+    if not numbers or matched.application or matched.reason == "several_references":
         return matched
     if len(numbers) > 1:
         return replace(matched, reason="several_references")
@@ -232,8 +176,6 @@ def _match_invoice(matched: MatchedRow, invoices: Mapping[str, OpenInvoice], tod
     matched = replace(matched, event_id=invoice.event_id, invoice_number=numbers[0], block_id=invoice.block_id)
     if row.problem or row.day is None or row.amount_minor is None:
         return replace(matched, reason=row.problem)
-    if invoice.take_transfer(row.amount_minor, row.day):
-        return replace(matched, status=RECORDED, reason=None)
     reason = "taken_back" if row.was_recorded else find_day_problem(row.day, today=today)
     if row.amount_minor > invoice.due_minor:
         reason = "more_than_due" if invoice.due_minor > 0 else "invoice_settled"

@@ -216,6 +216,14 @@ def test_a_row_stays_for_each_that_was_not_reversed() -> None:
     assert [(row.number, row.problem) for row in rows] == [(2, None), (4, "reversed")]
 
 
+def test_money_that_went_back_is_the_first_of_what_its_row_names() -> None:
+    """In each process, whatever the order of its sets: what is checked is what is recorded."""
+    names = [f"MA-{letter * 8}" for letter in "DCBA"]
+    lines = (*(f"2026-11-20,100.00,{name}" for name in names), f"2026-11-21,-100.00,{' '.join(names)}")
+    rows = parse_statement("\n".join((HEADER, *lines)).encode())
+    assert [row.problem for row in rows] == [None, None, None, "reversed"]
+
+
 def test_control_and_direction_characters_are_left_out(
     owner: Client, event: dict[str, Any], references: list[str]
 ) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from app.applications.fee_matches import match_rows
-from app.applications.fee_statement import RECORDED, StatementRow
-from app.applications.models import REFERENCE_ALPHABET, Application, StallFeeRecord
+from app.applications.fee_statement import StatementRow
+from app.applications.models import REFERENCE_ALPHABET
+from app.money.recorded_transfers import NamedRow, RecordedTransfer, match_transfers
 from tests.applications.test_fee_statement import FEE, send
 from tests.applications.test_fee_statement import event as event
 from tests.applications.test_fee_statement import owner as owner
@@ -149,10 +149,8 @@ def test_of_two_transfers_sent_at_once_one_is_a_second_payment(
 def test_very_many_recorded_fees_of_a_day_are_matched_in_time() -> None:
     day = date(2026, 11, 20)
     names = [f"MA-{''.join(letters)}" for letters in islice(product(REFERENCE_ALPHABET, repeat=8), 5000)]
-    rows = [StatementRow(number, day, FEE, f"EFT {name}") for number, name in enumerate(names)]
-    applications = {name: Application(id=name, reference=name, amount_minor=FEE, event_id="e") for name in names}
-    records = {name: StallFeeRecord(amount_minor=FEE, received_on=day, reference=f"EFT {name}") for name in names}
+    rows = [NamedRow(StatementRow(number, day, FEE, f"EFT {name}"), {name}, set()) for number, name in enumerate(names)]
+    transfers = [RecordedTransfer(FEE, day, f"EFT {name}", name, "event", name, None) for name in reversed(names)]
     start = time.monotonic()
-    matched = match_rows(rows, applications, records, unanswered_ids=set(), today=day)
-    assert {it.status for it in matched} == {RECORDED}
+    assert match_transfers(transfers, rows) == [*reversed(transfers)]
     assert time.monotonic() - start < 5, "each row was compared with each fee"

@@ -168,6 +168,22 @@ def test_a_row_whose_payment_was_taken_back_is_new_again(owner: Client, event: d
     assert_ledger_integrity()
 
 
+def test_a_transfer_that_went_back_is_the_recorded_one(owner: Client, event: dict[str, Any], block: Block) -> None:
+    """What came in again that day is other money, until the first payment is taken back."""
+    text = f"EFT {find_number(owner, block)}"
+    row, again, back = (f"{TRANSFER_DAY},{it}" for it in (f"2000.00,{text}", f"2000.00,{text} B", f"-2000.00,{text}"))
+    data(send(owner, event, row, dryRun="false"))
+    found = data(send(owner, event, row, back, row))
+    assert (len(found["alreadyRecorded"]), found["matched"]) == (1, [])
+    found = data(send(owner, event, row, back, again, dryRun="false"))
+    assert [line["reason"] for line in found["unmatched"]] == ["reversed"] and len(found["matched"]) == 1
+    take_back(owner, block, 1)
+    assert data(owner.get(build_path(block)))["dueMinor"] == 650000
+    found = data(send(owner, event, row, back, again, dryRun="false"))
+    assert (len(found["alreadyRecorded"]), found["matched"]) == (1, [])
+    assert_ledger_integrity()
+
+
 def test_a_row_that_names_the_wrong_invoice_is_recorded_at_the_right_one_by_hand(
     owner: Client, event: dict[str, Any], block: Block
 ) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import random
-import threading
-from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
@@ -19,7 +17,7 @@ from tests.factories.applications import TRANSFER_DAY, create_approved_applicati
 from tests.factories.payouts import assert_ledger_integrity, fetch_scalar
 from tests.http import Client, data, read_error
 from tests.pages.desk.test_events import EVENTS
-from tests.pages.desk.test_statement_choices import add_invoice, list_choices
+from tests.pages.desk.test_statement_choices import add_invoice, list_choices, remove_lock
 from tests.pages.pages import Reader, Visitor
 from tests.pages.test_account_page import sign_in_browser
 from tests.pages.test_team_pages import add_member, create_owner
@@ -225,18 +223,9 @@ def test_statements_of_all_events_and_of_one_do_not_wait_for_each_other_forever(
 def test_of_two_who_assign_a_row_to_two_events_at_once_one_records_it(
     app: Flask, owner: Account, fees: list[str], monkeypatch: pytest.MonkeyPatch, lock: bool, records: int
 ) -> None:
-    content, caller, barrier = write("KAPANA").encode(), build_caller(owner), threading.Barrier(2)
+    content, caller = write("KAPANA").encode(), build_caller(owner)
     if not lock:
-        monkeypatch.setattr(statements, "lock_name", lambda *_: None)
-        find = statements.take_transfers
-
-        def find_together(*arguments: Any) -> Any:
-            rows = find(*arguments)
-            with suppress(threading.BrokenBarrierError):
-                barrier.wait(timeout=5)
-            return rows
-
-        monkeypatch.setattr(statements, "take_transfers", find_together)
+        remove_lock(monkeypatch)
 
     def assign(number: int) -> None:
         with app.app_context():

@@ -71,6 +71,20 @@ def record(desk: Visitor, event: dict[str, Any], *references: str) -> str:
     return desk.flask.post(f"{EVENTS}/{event['id']}/stalls/statement", data=body).text
 
 
+def remove_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two statements at once both look for recorded transfers before one of them records its own."""
+    find, barrier = statements.match_transfers, threading.Barrier(2)
+
+    def find_together(*arguments: Any) -> Any:
+        rows = find(*arguments)
+        with suppress(threading.BrokenBarrierError):
+            barrier.wait(timeout=5)
+        return rows
+
+    monkeypatch.setattr(statements, "lock_name", lambda *_: None)
+    monkeypatch.setattr(statements, "match_transfers", find_together)
+
+
 def list_choices(page: str) -> list[list[str]]:
     lists = re.findall(r'<select name="pays".*?</select>', page)
     return [re.findall(r'<option value="([^"]+)"', text) for text in lists]
@@ -296,6 +310,25 @@ def test_a_row_without_a_choice_pays_nothing(desk: Visitor, event: dict[str, Any
     assert fetch_scalar("SELECT count(*) FROM stall_fee_record") == 0
 
 
+def test_a_row_is_no_second_payment_of_an_invoice_with_such_a_transfer(
+    organiser: Client, desk: Visitor, event: dict[str, Any], number: str
+) -> None:
+    """It may be recorded by hand, or with other columns; the page says so before somebody chooses."""
+    path = f"/api/events/{event['id']}/allocations/{fetch_scalar('SELECT block_id FROM invoice')}/invoice/received"
+    by_hand = {"amountMinor": 300000, "reference": "Slip 7", "receivedOn": TRANSFER_DAY, "part": True}
+    data(organiser.post(path, by_hand))
+    row = f"{TRANSFER_DAY},3000.00,RENT\n"
+    page = check(desk, event, HEAD + row)
+    assert f"This amount of this day is recorded for {number}" in page and list_choices(page) == [[number]]
+    page = record(desk, event, number)
+    assert "Payments of invoices recorded: 0." in page and "Recorded before (1)" in page
+    page = check(desk, event, HEAD + f"{TRANSFER_DAY},3000.00,INV {number}\n" + row)
+    assert "Recorded before (1)" in page and "This amount of this day" not in page
+    assert "Payments of invoices recorded: 1." in record(desk, event, number)
+    assert fetch_scalar(SUM_OF_PAYMENTS) == 600000
+    assert_ledger_integrity()
+
+
 def test_only_what_is_due_and_fits_is_offered(
     client: Client, organiser: Client, desk: Visitor, event: dict[str, Any], fee: str
 ) -> None:
@@ -393,18 +426,9 @@ def test_of_two_who_assign_a_row_at_once_one_records_it(
 ) -> None:
     other = create_approved_application(client, organiser, eventId=event["id"], documentsRequired=[])["reference"]
     content = f"date,amount,description\n{TRANSFER_DAY},2500.00,EFT KAPANA\n".encode()
-    caller, barrier = build_caller(owner), threading.Barrier(2)
+    caller = build_caller(owner)
     if not lock:
-        monkeypatch.setattr(statements, "lock_name", lambda *_: None)
-        find = statements.take_transfers
-
-        def find_together(*arguments: Any) -> Any:
-            rows = find(*arguments)
-            with suppress(threading.BrokenBarrierError):
-                barrier.wait(timeout=5)
-            return rows
-
-        monkeypatch.setattr(statements, "take_transfers", find_together)
+        remove_lock(monkeypatch)
 
     def assign(number: int) -> None:
         with app.app_context():

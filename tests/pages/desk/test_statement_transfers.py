@@ -9,7 +9,7 @@ from flask import Flask
 from app.accounts.caller import build_caller
 from app.accounts.models import Account
 from app.applications.fee_statement import write_statement
-from app.money import statements
+from app.money import statement_choices, statements
 from tests.factories.accounts import create_customer, create_signed_in_client
 from tests.factories.applications import TRANSFER_DAY
 from tests.factories.payouts import assert_ledger_integrity, fetch_scalar
@@ -142,8 +142,8 @@ def test_no_row_is_recorded_more_often_than_it_is_in_the_statement(
         content = HEAD + "".join(f"{TRANSFER_DAY},{amount}.00,{text}\n" for amount, text in part)
         with app.app_context():
             found = statements.import_statement(caller, event_id, content.encode(), dry_run=True)
-            to_assign = statements.list_rows_to_assign(caller, event_id, found.rows)
-            checked = write_statement(statements.list_rows_to_record(found.rows, to_assign)).encode()
+            to_assign = statement_choices.list_rows_to_assign(caller, event_id, found.rows)
+            checked = write_statement(statement_choices.list_rows_to_record(found.rows, to_assign)).encode()
             references = [chance.choice(["", *(it.reference for it in payments)]) for _, payments in to_assign]
             for _ in range(chance.choice((1, 2))):
                 statements.import_statement(caller, event_id, checked, dry_run=False, references=references)

@@ -23,14 +23,9 @@ from app.core.errors import ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.queries import OwnEvent
+from app.money.statement_choices import count_assignable, list_rows_to_assign, list_rows_to_record
 from app.money.statement_events import find_columns, remember_columns
-from app.money.statements import (
-    StatementResult,
-    count_assignable,
-    import_statement,
-    list_rows_to_assign,
-    list_rows_to_record,
-)
+from app.money.statements import StatementResult, import_statement
 from app.web.fields import Text
 from app.web.schema import Query
 
