@@ -244,6 +244,7 @@ def test_a_guest_is_found_by_name_and_a_party_comes_in(client: Client, service: 
         expect_verdict(page, "Come in")
         wait_until(lambda: [guest.state for guest in service.guests] == ["c", "a", "a"])
         page.get_by_role("button", name="Undo").click()
+        expect(page.locator("#undone")).to_have_text("The scan is undone: Helvi Haufiku")
         wait_until(lambda: service.guests[1].state == "c" or service.guests[2].state == "c")
         page.get_by_text("Last scans").click()
         expect(page.locator("#recent")).to_contain_text("undone")

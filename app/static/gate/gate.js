@@ -4,7 +4,7 @@ import { Admissions } from "./admissions.js";
 import { Camera } from "./camera.js";
 import { Connection } from "./connection.js";
 import { unlockSound } from "./sounds.js";
-import { downloadUnsent, showCounts, showEnd, showRecent, showResults, showState } from "./status_view.js";
+import { downloadUnsent, showCounts, showEnd, showRecent, showResults, showState, showUndone } from "./status_view.js";
 import { Store } from "./store.js";
 import { get, readTexts, say, setTimezone } from "./texts.js";
 import { hideVerdict, showVerdict } from "./verdict_view.js";
@@ -41,7 +41,7 @@ async function start() {
       isDaily: admissions.list.info?.event.reentry === "daily",
       admit: verdict.isTraining ? undefined : (count) => scan({ code, placeId, count }),
       allow: allow && (async () => show(await allow(), { code, placeId })),
-      undo: kept && (() => (admissions.undo(kept.nonce), hideVerdict())),
+      undo: kept && (() => (admissions.undo(kept.nonce), hideVerdict(), showUndone(verdict))),
     });
   }
 

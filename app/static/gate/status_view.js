@@ -5,6 +5,7 @@ import { create, formatTime, get, say } from "./texts.js";
 
 /** @typedef {import("./admissions.js").Admissions} Admissions */
 
+const UNDONE_MILLISECONDS = 6000;
 /** How long before the beginning nobody wonders about scans. */
 const TIME_AT_THE_GATE = 24 * 60 * 60 * 1000;
 
@@ -35,6 +36,13 @@ export function showState(admissions) {
   get("event-name").textContent = admissions.device?.eventName ?? "";
   get("gate-name").textContent = admissions.settings.gate;
   showFarAway(admissions);
+}
+
+/** Say for a moment that a scan is undone. @param {import("./types.js").Verdict} verdict */
+export function showUndone({ name }) {
+  const text = say("undone", { name: name || say("unknownName") });
+  get("undone").textContent = text;
+  setTimeout(() => get("undone").textContent === text && (get("undone").textContent = ""), UNDONE_MILLISECONDS);
 }
 
 /** Say that the event has long not begun, since scans count already. @param {Admissions} admissions */
