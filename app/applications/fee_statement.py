@@ -77,7 +77,10 @@ class StatementRow:
 
 @dataclass(frozen=True)
 class MatchedRow:
-    """A row with the application or the block's invoice of an event that it pays, or the reason why it pays none."""
+    """A row with the application or the block's invoice of an event that it pays, or the reason why it pays none.
+
+    A row that is a recorded transfer has the status RECORDED, or the problem of its row.
+    """
 
     row: StatementRow
     status: str
@@ -86,6 +89,7 @@ class MatchedRow:
     event_id: str | None = None
     invoice_number: str | None = None
     block_id: str | None = None
+    is_transfer: bool = False
 
 
 class StatementSample(NamedTuple):

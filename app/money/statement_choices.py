@@ -7,7 +7,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from app.accounts.caller import Caller
-from app.applications.fee_statement import MATCHED, RECORDED, MatchedRow, StatementRow
+from app.applications.fee_statement import MATCHED, MatchedRow, StatementRow
 from app.applications.states import ACCEPTED_STATES
 from app.core.db import database_now, fetch_rows
 from app.core.formatting import HOME
@@ -42,14 +42,14 @@ RowToAssign = tuple[MatchedRow, list[OpenPayment]]
 def list_rows_to_record(rows: Sequence[MatchedRow], rows_to_assign: Sequence[RowToAssign]) -> list[StatementRow]:
     """The rows with which a checked statement is recorded; those to assign are the last ones.
 
-    The rows that were recorded before are with them, marked, where others have their amount and day, for these are told
+    The rows that are recorded transfers are with them, marked, where others have their amount and day, for these are told
     apart by their number.
     """
     new_rows = [matched.row for matched in rows if matched.status == MATCHED] + [
         matched.row for matched, _ in rows_to_assign
     ]
     keys = {(row.amount_minor, row.day) for row in new_rows}
-    recorded_rows = [replace(matched.row, was_recorded=True) for matched in rows if matched.status == RECORDED]
+    recorded_rows = [replace(matched.row, was_recorded=True) for matched in rows if matched.is_transfer]
     return [*(row for row in recorded_rows if (row.amount_minor, row.day) in keys), *new_rows]
 
 

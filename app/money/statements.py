@@ -152,7 +152,7 @@ def _build_recorded_rows(
     for position, (row, transfer) in enumerate(zip(rows, transfers, strict=True)):
         if transfer is None:
             continue
-        matched = MatchedRow(row, UNMATCHED if row.problem else RECORDED, row.problem)
+        matched = MatchedRow(row, UNMATCHED if row.problem else RECORDED, row.problem, is_transfer=True)
         if transfer.event_id in organisation.names:
             matched = replace(
                 matched,

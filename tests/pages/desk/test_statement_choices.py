@@ -329,6 +329,19 @@ def test_a_row_is_no_second_payment_of_an_invoice_with_such_a_transfer(
     assert_ledger_integrity()
 
 
+def test_money_that_came_in_again_is_recorded_as_the_page_said(
+    desk: Visitor, event: dict[str, Any], number: str
+) -> None:
+    row, again = f"{TRANSFER_DAY},3000.00,INV {number}\n", f"{TRANSFER_DAY},3000.00,INV {number} again\n"
+    check(desk, event, HEAD + row)
+    record(desk, event)
+    page = check(desk, event, HEAD + row + f"{TRANSFER_DAY},-3000.00,INV {number}\n" + again)
+    assert "Pays a fee or an invoice (1)" in page
+    assert "Payments of invoices recorded: 1." in record(desk, event)
+    assert fetch_scalar(SUM_OF_PAYMENTS) == 600000
+    assert_ledger_integrity()
+
+
 def test_only_what_is_due_and_fits_is_offered(
     client: Client, organiser: Client, desk: Visitor, event: dict[str, Any], fee: str
 ) -> None:
