@@ -128,7 +128,7 @@ def read_sample(data: bytes) -> StatementSample:
         columns = build_sample(sheet.header, first_rows, is_name=str.strip)
         if len(columns) < len(REQUIRED_FIELDS):
             raise NotASheet(describe_unknown_columns(sheet.header))
-        return StatementSample(columns, len(first_rows) + sum(1 for _ in rows), is_certain(sheet.header))
+        return StatementSample(columns, len(first_rows) + sum(1 for _ in rows), is_certain(columns))
     except NotASheet as error:
         raise StatementUnreadable(str(error)) from error
     except TooManyRows as error:

@@ -72,10 +72,11 @@ def parse_day(cell: str) -> date:
 
 def has_day(cells: Sequence[str]) -> bool:
     """Whether one of the first cells is a day, or has one between the delimiters of CSV."""
-    return any(_is_day(part) for cell in cells[:MAX_DAY_CELLS] for part in DELIMITER.split(cell, MAX_DAY_PARTS))
+    return any(is_day(part) for cell in cells[:MAX_DAY_CELLS] for part in DELIMITER.split(cell, MAX_DAY_PARTS))
 
 
-def _is_day(text: str) -> bool:
+def is_day(text: str) -> bool:
+    """Whether a cell is a day that `parse_day` reads."""
     text = text.strip()
     if len(text) > MAX_DAY_LENGTH or not any(map(str.isdigit, text)):
         return False

@@ -1,10 +1,11 @@
 """The columns of bank statements: found by the words of banks, or named by a mapping that a person has chosen."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from app.applications.statement_cells import has_day
-from app.core.column_samples import COLUMN_NUMBER, match_columns
+from app.applications.statement_cells import has_day, is_day
+from app.core.column_samples import COLUMN_NUMBER, ColumnSample, match_columns
 from app.core.languages import gettext
 from app.core.spreadsheet import MAX_COLUMNS, NotASheet, column_key
 
@@ -17,6 +18,9 @@ DATE_COLUMNS = (
     "bookingdate",
     "datum",
     "transaksiedatum",
+    "boekdatum",
+    "boekingsdatum",
+    "waardedatum",
     "paymentdate",
     "trandate",
     "buchungstag",
@@ -79,6 +83,7 @@ TEXT_COLUMNS = (
     "customerreference",
     "payer",
     "beskrywing",
+    "omskrywing",
     "verwysing",
     "besonderhede",
     "transactiondetails",
@@ -91,6 +96,8 @@ TEXT_COLUMNS = (
     "transaksiebeskrywing",
 )
 COLUMNS = frozenset((*DATE_COLUMNS, *AMOUNT_COLUMNS, *TEXT_COLUMNS))
+AMOUNT = re.compile(r"\D{0,5}\d[\d ,.'\u00a0]*[,.]\d{1,2}\D{0,3}")
+"""A value with cents, which a column may have whose heading is not known."""
 TEXT_FIELDS = ("text", "text2", "text3")
 FIELDS = ("date", "amount", "moneyOut", "direction", *TEXT_FIELDS)
 """What a mapping names a column for. `amount` is the money that came in, or with a sign all money."""
@@ -148,20 +155,48 @@ def describe_unknown_columns(header: Sequence[str]) -> str:
     )
 
 
-def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
-    """The column of each field that has one of the words of banks."""
-    names = {column_key(column): column for column in reversed(columns)}
-    words = {"date": DATE_COLUMNS, "amount": AMOUNT_COLUMNS, "moneyOut": DEBIT_COLUMNS, "direction": DIRECTION_COLUMNS}
-    mapping = match_columns(columns, words)
-    texts = [column for key, column in names.items() if key in TEXT_COLUMNS]
-    return {**mapping, **dict(zip(TEXT_FIELDS, sorted(texts, key=list(columns).index), strict=False))}
+def suggest_mapping(columns: Sequence[ColumnSample]) -> dict[str, str]:
+    """The column of each field that has one of the words of banks, or else values like those of the field.
+
+    Several columns may be texts; of several that may be the amount none is suggested.
+    """
+    names = [column["name"] for column in columns]
+    words = {"amount": AMOUNT_COLUMNS, "moneyOut": DEBIT_COLUMNS, "direction": DIRECTION_COLUMNS}
+    mapping = match_columns([it["name"] for it in columns if _may_be_day(it)], {"date": DATE_COLUMNS})
+    mapping |= match_columns(names, words)
+    texts = [name for name in names if column_key(name) in TEXT_COLUMNS]
+    others = [it for it in columns if it["values"] and it["name"] not in (*mapping.values(), *texts)]
+    days = [it["name"] for it in others if all(map(is_day, it["values"]))]
+    amounts = [it["name"] for it in others if all(map(AMOUNT.fullmatch, it["values"]))]
+    if days:
+        mapping.setdefault("date", days[0])
+    if len(amounts) == 1:
+        mapping.setdefault("amount", amounts[0])
+    texts = texts or [it["name"] for it in others if _may_be_text(it)]
+    return {**mapping, **dict(zip(TEXT_FIELDS, texts, strict=False))}
 
 
-def is_certain(columns: Sequence[str]) -> bool:
+def is_certain(columns: Sequence[ColumnSample]) -> bool:
     """Whether one column each can be the day and the amount, and at least one the text."""
-    keys = [_build_key(column) for column in columns]
+    keys = [_build_key(column["name"]) for column in columns]
     counts = [sum(key in names for key in keys) for names in (DATE_COLUMNS, AMOUNT_COLUMNS, TEXT_COLUMNS)]
-    return counts[:2] == [1, 1] and counts[2] > 0
+    has_days = all(_may_be_day(column) for column in columns if _build_key(column["name"]) in DATE_COLUMNS)
+    return counts[:2] == [1, 1] and counts[2] > 0 and has_days
+
+
+def _may_be_day(column: ColumnSample) -> bool:
+    """Whether one of the first values is a day: a column `Valuta` may have the currency."""
+    return not column["values"] or any(map(is_day, column["values"]))
+
+
+def _may_be_text(column: ColumnSample) -> bool:
+    """Whether the first values are words or numbers that differ, as references do."""
+    has_letters = any(character.isalpha() for value in column["values"] for character in value)
+    return (
+        has_letters
+        and not any(map(is_day, column["values"]))
+        and not (column["repeats"] and len(column["values"]) == 1)
+    )
 
 
 def _find_mapped_columns(header: Sequence[str], mapping: Mapping[str, str]) -> StatementColumns:

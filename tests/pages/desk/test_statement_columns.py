@@ -11,7 +11,8 @@ from werkzeug.test import TestResponse
 
 from app.accounts.models import Account
 from app.applications.errors import StatementUnreadable
-from app.applications.fee_statement import parse_statement
+from app.applications.fee_statement import parse_statement, read_sample
+from app.applications.statement_columns import suggest_mapping
 from app.blueprints.pages.desk.statement_columns import pack_file, unpack_file
 from tests.factories.accounts import create_customer
 from tests.factories.applications import TRANSFER_DAY
@@ -100,6 +101,30 @@ def test_a_file_of_which_two_columns_may_be_meant_is_asked_about(
     clear = f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,{fee}\n"
     assert "Pays a fee or an invoice (1)" in upload(desk, event, clear).text
     assert TITLE in upload(desk, event, clear, columns="choose").text
+
+
+@pytest.mark.parametrize(
+    ("headings", "row", "expected"),
+    [
+        ("Bank date,What,N$,Valuta", "2026-11-20,EFT 1,2500.00,NAD", "date text amount -"),
+        ("Gebucht,Wer,Wofür,Saldo,Plus", '20.11.2026,Gold,Kapana,"1.000,00","2.500,00"', "date text text - -"),
+        ("Valuta,Boekdatum,Omskrywing,Bedrag", "NAD,20 Nov 2026,EFT,2500.00", "- date text amount"),
+        ("When,Balance,Money,Ref", "2026-11-20,9,N$ 1 500.00 Cr,A1", "date - amount text"),
+        ("a,b,Date,Description", "2026-11-19,X,,rent", "- - date text"),
+    ],
+)
+def test_unknown_columns_are_suggested_by_their_values(headings: str, row: str, expected: str) -> None:
+    other = row.replace("EFT 1", "EFT 2").replace("Gold", "Silver").replace("Kapana", "Biltong").replace("A1", "B2")
+    sample = read_sample(f"{headings}\n{row}\n{other}\n".encode())
+    fields = {column: field.rstrip("23") for field, column in suggest_mapping(sample.columns).items()}
+    assert [fields.get(column, "-") for column in sample.headings] == expected.split()
+
+
+def test_a_known_heading_without_a_day_is_asked_about(desk: Visitor, event: dict[str, Any], fee: str) -> None:
+    content = "Valuta,Posted,Amount,Description\n" + f"NAD,{TRANSFER_DAY},2500.00,{fee}\n" * 2
+    page = upload(desk, event, content)
+    assert TITLE in page.text and '<option value="date" selected>' in page.text
+    assert "Pays a fee or an invoice (1)" in choose(desk, "", "date", "amount", "text").text
 
 
 @pytest.mark.parametrize(

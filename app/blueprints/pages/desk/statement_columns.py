@@ -56,8 +56,8 @@ def unpack_file(packed: str) -> bytes:
 
 
 def suggest_columns(sample: StatementSample, known: Mapping[str, str], *, is_same: bool) -> FilledForm:
-    """The form with the columns of earlier statements, and for the others those with the words of banks."""
-    others = [] if is_same else [name for name in sample.headings if name not in known.values()]
+    """The form with the columns of earlier statements, and for the others what their headings and values are like."""
+    others = [] if is_same else [column for column in sample.columns if column["name"] not in known.values()]
     return COLUMNS.fill(sample.columns, {**suggest_mapping(others), **known})
 
 
