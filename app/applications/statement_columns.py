@@ -98,7 +98,7 @@ TEXT_COLUMNS = (
 COLUMNS = frozenset((*DATE_COLUMNS, *AMOUNT_COLUMNS, *TEXT_COLUMNS))
 AMOUNT = re.compile(r"\D{0,5}\d[\d ,.'\u00a0]*[,.]\d{1,2}\D{0,3}")
 """A value with cents, which a column may have whose heading is not known."""
-TEXT_FIELDS = ("text", "text2", "text3")
+TEXT_FIELDS = ("text", "text2", "text3", "text4", "text5")
 FIELDS = ("date", "amount", "moneyOut", "direction", *TEXT_FIELDS)
 """What a mapping names a column for. `amount` is the money that came in, or with a sign all money."""
 REQUIRED_FIELDS = ("date", "amount", "text")
