@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Integer, bindparam, func, literal_column, select
+from sqlalchemy import Integer, bindparam, func, literal_column, or_, select
 
-from app.accounts.models import Account
+from app.accounts.models import Account, OrganiserProfile
 from app.accounts.organisation_details import contact_sql
 from app.accounts.queries import owner_id_sql
 from app.core.db import fetch_mapping, fetch_rows
@@ -17,7 +17,7 @@ from app.core.replica import may_be_stale
 from app.events.models import Event
 from app.events.public_events import PhaseRow, load_public_event, load_ticket_inventory
 from app.events.ticket_types import current_phase
-from app.events.visibility import UNLISTED, can_be_read, in_lists, takes_applications
+from app.events.visibility import CANCELLED, UNLISTED, can_be_read, in_lists, takes_applications
 
 MAX_LISTED_PAGES = 10_000
 OPEN_STATUSES = ("on_sale", "low", "not_started")
@@ -100,6 +100,17 @@ class EventPage:
         return not self.is_over and (not self.offers or any(offer.status in OPEN_STATUSES for offer in self.offers))
 
 
+class CancelledEvent(NamedTuple):
+    """An event that was public until it was cancelled, with the address of its organiser."""
+
+    name: str
+    starts_at: datetime
+    ends_at: datetime
+    timezone: str
+    organiser_name: str
+    contact: str
+
+
 class ListedPage(NamedTuple):
     """A page that search engines may list."""
 
@@ -122,6 +133,24 @@ PAGE_BY_SLUG = (
     )
     .join(Account, Account.id == owner_id_sql(Event.organiser_id))
     .where(Event.slug == bindparam("slug", required=False), can_be_read())
+)
+CANCELLED_BY_SLUG = (
+    select(
+        Event.name,
+        Event.starts_at,
+        Event.ends_at,
+        Event.timezone,
+        func.coalesce(OrganiserProfile.org_name, Account.name).label("organiser_name"),
+        contact_sql(Event.organiser_id).label("contact"),
+    )
+    .select_from(Event)
+    .join(Account, Account.id == owner_id_sql(Event.organiser_id))
+    .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
+    .where(
+        or_(Event.slug == bindparam("slug", required=False), Event.id == bindparam("id", required=False)),
+        Event.visibility == CANCELLED,
+        Event.was_public,
+    )
 )
 SLUG_BY_ID = select(Event.slug).where(Event.id == bindparam("id", required=False), can_be_read())
 LISTED_PAGES = (
@@ -174,6 +203,12 @@ def load_event_page(slug: str) -> EventPage:
         applications_end_at=_parse_time(event["applicationsEndAt"]),
         offers=_build_offers(event, cast(dict[str, Any], load_ticket_inventory(row["id"])), now),
     )
+
+
+def find_cancelled_event(slug: str) -> CancelledEvent | None:
+    """The cancelled event that was public at this address, by its slug or its id."""
+    row = fetch_mapping(CANCELLED_BY_SLUG, {"slug": slug, "id": slug if is_id(slug) else None})
+    return CancelledEvent(**row) if row else None
 
 
 def _sort_by_time(lineup: Iterable[Performance]) -> list[Performance]:

@@ -108,6 +108,7 @@ class Event(Base):
     tickets_url: Mapped[str | None] = mapped_column(String(2048))
     visibility: Mapped[str] = mapped_column(String(20), default=DRAFT)
     publish_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    was_public: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
     reentry: Mapped[str] = mapped_column(String(10), default=NO_REENTRY, server_default=text("'none'"))
     public_from: Mapped[datetime | None] = mapped_column(Timestamp, Computed(PUBLIC_FROM, persisted=True))
     capacity: Mapped[int | None] = mapped_column(Integer)

@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from app.core.cache_invalidation import invalidate
 from app.core.transaction import transaction
+from tests.allocations.blocks import block_of
 from tests.blueprints.test_event_visibility import in_state
 from tests.factories.accounts import create_account, create_signed_in_client
 from tests.factories.events import create_organiser_client, create_published_event, update_event
@@ -200,7 +201,7 @@ def test_one_rule_applies_to_the_pages(client: Client, visitor: Visitor, state: 
     event = in_state(create_organiser_client(client), state)
     page = visitor.open("/e/seen")
     assert page.status_code == status and page.mimetype == "text/html"
-    assert status == 200 or "<h1>Page not found</h1>" in page.text
+    assert status == 200 or ("<h1>Page not found</h1>" in page.text) is (state != "cancelled")
     assert ('<meta name="robots" content="noindex">' in page.text) is (state == "unlisted")
     calendar = visitor.open("/e/seen.ics")
     assert calendar.status_code == status
@@ -210,6 +211,31 @@ def test_one_rule_applies_to_the_pages(client: Client, visitor: Visitor, state: 
     is_listed = state in ("due", "published")
     assert ("/e/seen" in visitor.open("/events").text) is is_listed
     assert ("/e/seen" in visitor.open("/sitemap.xml").text) is is_listed
+
+
+@pytest.mark.parametrize("way", ["cancel", "remove", "cancel when due"])
+def test_an_event_that_was_public_says_that_it_is_cancelled(client: Client, visitor: Visitor, way: str) -> None:
+    owner = create_organiser_client(client)
+    event = in_state(owner, "due" if way == "cancel when due" else "published")
+    assert visitor.open("/e/seen").status_code == 200
+    if way == "remove":
+        block_of(event)
+        assert data(owner.delete(f"/api/events/{event['id']}"))["outcome"] == "cancelled"
+    else:
+        update_event(owner, event, visibility="cancelled")
+    for address in ("/e/seen", f"/e/{event['id']}"):
+        page = visitor.open(address)
+        assert page.status_code == 404 and page.headers["Cache-Control"] == "no-store"
+        assert "This event is cancelled." in page.text and event["name"] in page.text and "mailto:" in page.text
+    assert visitor.open("/e/seen.ics").status_code == 404
+
+
+def test_a_draft_that_was_cancelled_is_not_shown(client: Client, visitor: Visitor) -> None:
+    owner = create_organiser_client(client)
+    event = in_state(owner, "not due")
+    update_event(owner, event, visibility="cancelled")
+    page = visitor.open("/e/seen")
+    assert page.status_code == 404 and "<h1>Page not found</h1>" in page.text and event["name"] not in page.text
 
 
 def test_an_event_whose_slug_is_its_id_has_a_page(owner: Client, visitor: Visitor) -> None:

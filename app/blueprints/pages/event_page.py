@@ -1,5 +1,7 @@
 """The public page of an event, and its calendar file."""
 
+from http import HTTPStatus
+
 from flask import Response, redirect, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -11,10 +13,11 @@ from app.blueprints.pages.event_metadata import (
     get_page_url,
 )
 from app.blueprints.pages.rendering import Pages, render_page
+from app.core.errors import NotFound
 from app.core.formatting import format_money, format_time
 from app.core.languages import gettext, lazy_gettext
 from app.events.calendar_file import CALENDAR_TYPE, Appointment, build_calendar_file
-from app.events.event_pages import EventPage, TicketOffer, find_slug, load_event_page
+from app.events.event_pages import EventPage, TicketOffer, find_cancelled_event, find_slug, load_event_page
 from app.events.map_links import build_map_link
 from app.web.rate_limits import Limit, count_request
 from app.web.response_cache import CachePolicy, keep_page
@@ -28,12 +31,17 @@ blueprint = Pages("event_page", __name__, url_prefix="/e", translated=True)
 @blueprint.get("/<slug>")
 @keep_page(TICKETS)
 def show(slug: str) -> BaseResponse:
-    """Show an event. An address with its id leads to the one with its slug."""
+    """Show an event, or that it is cancelled. An address with its id leads to the one with its slug."""
     count_request(READ_LIMIT, ROUTE)
     present_slug = find_slug(slug)
     if present_slug not in (None, slug):
         return redirect(url_for("event_page.show", slug=present_slug))
-    return _render(load_event_page(slug))
+    try:
+        return _render(load_event_page(slug))
+    except NotFound:
+        if (event := find_cancelled_event(slug)) is None:
+            raise
+        return render_page("pages/event_cancelled.html", status=HTTPStatus.NOT_FOUND, event=event)
 
 
 @blueprint.get("/<slug>.ics")

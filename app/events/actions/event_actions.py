@@ -98,7 +98,7 @@ def remove_event(*, caller: Caller, id: str, expected_version: int | None) -> Re
             _record(session, Action.EVENT_DELETED, event)
             return {"id": id, "outcome": "deleted"}
         if event.visibility != CANCELLED:
-            event.visibility = CANCELLED
+            _change_visibility(event, CANCELLED)
             event.version += 1
             _record(session, Action.EVENT_CANCELLED, event)
     return {"id": id, "outcome": "cancelled"}
@@ -225,6 +225,8 @@ def _change_visibility(event: Event, target: str) -> None:
             visibility=event.visibility,
             reachable=sorted(visibility.STEPS[event.visibility]),
         )
+    if target == CANCELLED and event.visibility in (PUBLISHED, UNLISTED):
+        event.was_public = True
     event.visibility = target
 
 
