@@ -398,6 +398,14 @@ def test_the_page_takes_few_statements(desk: Visitor, event: dict[str, Any], fee
     assert count(1) == count(50)
 
 
+def test_rows_of_money_that_went_out_are_counted(desk: Visitor, event: dict[str, Any]) -> None:
+    row = f"{TRANSFER_DAY},10.00,RENT\n"
+    assert "left out" not in check(desk, event, HEAD + row)
+    assert "1 row is left out" in check(desk, event, HEAD + row + f"{TRANSFER_DAY},-5.00,FEE\n")
+    page = check(desk, event, HEAD + row + f"{TRANSFER_DAY},-5.00,FEE\n{TRANSFER_DAY},,BALANCE\n")
+    assert "2 rows are left out" in page
+
+
 def test_money_that_went_back_is_not_offered(desk: Visitor, event: dict[str, Any], fee: str) -> None:
     rows = f"{TRANSFER_DAY},2500.00,EFT KAPANA MARCH\n{TRANSFER_DAY},-2500.00,Eft Kapana March\n"
     assert list_choices(check(desk, event, f"Date,Amount,Description\n{rows}")) == []

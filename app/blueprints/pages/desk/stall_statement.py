@@ -125,7 +125,7 @@ def _read_file(caller: Caller, event_id: str | None) -> Response:
         )
     mapping = known if is_same else None
     result = import_statement(caller, event_id, data, dry_run=True, mapping=mapping)
-    return _render(caller, event_id, STATEMENT.fill(), result, mapping)
+    return _render(caller, event_id, STATEMENT.fill(), result, mapping, sample.rows - len(result.rows))
 
 
 def _read_columns(caller: Caller, event_id: str | None, content: str) -> Response:
@@ -141,7 +141,7 @@ def _read_columns(caller: Caller, event_id: str | None, content: str) -> Respons
         return render_columns(form.with_error(error), sample, content, file_name=file_name, path=path, event=event)
     result = import_statement(caller, event_id, data, dry_run=True, mapping=mapping)
     remember_columns(caller, event_id, sample.headings, mapping)
-    return _render(caller, event_id, STATEMENT.fill(), result, mapping)
+    return _render(caller, event_id, STATEMENT.fill(), result, mapping, sample.rows - len(result.rows))
 
 
 def _find_event(caller: Caller, event_id: str | None) -> OwnEvent | None:
@@ -160,6 +160,7 @@ def _render(
     form: FilledForm,
     result: StatementResult | None = None,
     mapping: Mapping[str, str] | None = None,
+    left_out: int = 0,
 ) -> Response:
     event = _find_event(caller, event_id)
     groups = (
@@ -181,6 +182,7 @@ def _render(
         rows_to_record=write_statement(list_rows_to_record(result.rows if result else (), rows_to_assign)),
         reasons=REASONS if event else {**REASONS, "unknown_reference": UNKNOWN_AT_ALL_EVENTS},
         event_names={id: name for id, name in result.event_names.items() if id != event_id} if result else {},
+        left_out=left_out,
         chosen_columns=describe_columns(mapping) if mapping else "",
         path=_build_path(event_id),
     )
