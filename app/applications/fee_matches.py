@@ -50,8 +50,6 @@ def _find_problem(row: StatementRow, application: Application, fees: StatementFe
         return "repeated"
     if application.paid_at is not None:
         return "paid_already"
-    if row.was_recorded:
-        return "taken_back"
     if application.status not in ACCEPTED_STATES or not application.payment_due:
         return "nothing_due"
     if row.amount_minor != application.amount_minor:

@@ -31,8 +31,6 @@ MAX_ROWS = 5000
 REFERENCE_PATTERN = re.compile(rf"(?=MA([{REFERENCE_ALPHABET}]{{8}}))")
 NUMBER_PATTERN = re.compile(r"(?<![^\W_])(?<![^\W_][/-])(20\d\d)[\s/-]*(\d{6})(?!\d)")
 """Not behind a letter or a digit: `CN-2026-000001` is a credit note, and other sellers have numbers like `PO-2026-000001`."""
-MARK = "recorded"
-"""The column of a written statement that marks rows which were recorded before."""
 MAX_TEXT = 80
 """How much of a row's text is recorded."""
 MATCHED, RECORDED, UNMATCHED = "matched", "recorded", "unmatched"
@@ -40,10 +38,7 @@ MATCHED, RECORDED, UNMATCHED = "matched", "recorded", "unmatched"
 
 @dataclass(frozen=True)
 class StatementRow:
-    """Money that came in, or went out; `problem` says why it counts for no fee, whatever its reference.
-
-    One that was recorded when the statement was checked is never recorded again.
-    """
+    """Money that came in, or went out; `problem` says why it counts for no fee, whatever its reference."""
 
     number: int
     day: date | None
@@ -51,7 +46,6 @@ class StatementRow:
     text: str
     problem: str | None = None
     is_outgoing: bool = False
-    was_recorded: bool = False
 
     @cached_property
     def possible_references(self) -> set[str]:
@@ -104,16 +98,12 @@ class StatementSample(NamedTuple):
         return [column["name"] for column in self.columns]
 
 
-def parse_statement(
-    data: bytes, mapping: Mapping[str, str] | None = None, *, has_marks: bool = False
-) -> list[StatementRow]:
-    """The rows of money that came in. `mapping` has the column of each field; one that `write_statement` has written
-    `has_marks`. Raises StatementUnreadable."""
+def parse_statement(data: bytes, mapping: Mapping[str, str] | None = None) -> list[StatementRow]:
+    """The rows of money that came in. `mapping` has the column of each field. Raises StatementUnreadable."""
     try:
         table = open_table(data, likeness=lambda cells: rate_header(cells, mapping), rename=number_equal_names)
         columns = find_columns(table.header, mapping)
-        mark = table.header.index(MARK) if has_marks and MARK in table.header else None
-        return _remove_outgoing(list(_parse_rows(table, columns, mark)))
+        return _remove_outgoing(list(_parse_rows(table, columns)))
     except NotASheet as error:
         raise StatementUnreadable(str(error)) from error
 
@@ -136,17 +126,14 @@ def read_sample(data: bytes) -> StatementSample:
 
 
 def write_statement(rows: Sequence[StatementRow]) -> str:
-    """Return a statement with only these rows, as CSV that `parse_statement` reads; each needs its day and its amount.
-
-    Rows that were recorded have a mark.
-    """
+    """Return a statement with only these rows, as CSV that `parse_statement` reads; each needs its day and its amount."""
     file = io.StringIO()
     writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    writer.writerow(("date", "amount", "description", MARK))
+    writer.writerow(("date", "amount", "description"))
     for row in rows:
         assert row.day is not None and row.amount_minor is not None
         amount = f"{row.amount_minor // 100}.{row.amount_minor % 100:02d}"
-        writer.writerow((row.day.isoformat(), amount, row.text, "yes" if row.was_recorded else ""))
+        writer.writerow((row.day.isoformat(), amount, row.text))
     return file.getvalue()
 
 
@@ -180,7 +167,7 @@ def _remove_outgoing(rows: Sequence[StatementRow]) -> list[StatementRow]:
     ]
 
 
-def _parse_rows(table: Table, columns: StatementColumns, mark: int | None) -> Iterator[StatementRow]:
+def _parse_rows(table: Table, columns: StatementColumns) -> Iterator[StatementRow]:
     for count, (number, cells) in enumerate(table.rows):
         if count == MAX_ROWS:
             raise NotASheet(_describe_row_limit())
@@ -204,10 +191,9 @@ def _parse_rows(table: Table, columns: StatementColumns, mark: int | None) -> It
         except BadCell:
             yield StatementRow(number, None, abs(amount_minor), text, "date_unreadable", is_outgoing)
         else:
-            was_recorded = mark is not None and bool(cells[mark])
             problem = "direction_unknown" if is_unknown and not is_outgoing else None
-            yield StatementRow(number, day, abs(amount_minor), text, problem, is_outgoing, was_recorded=was_recorded)
+            yield StatementRow(number, day, abs(amount_minor), text, problem, is_outgoing)
 
 
 def _describe_row_limit() -> str:
-    return gettext("A statement may have %(rows)s rows; send it in parts.", rows=MAX_ROWS)
+    return gettext("A statement may have %(rows)s rows; send it in parts, each day in one part.", rows=MAX_ROWS)

@@ -1,8 +1,8 @@
 """Which rows of a bank statement are transfers that are recorded.
 
 A recorded transfer is one row of a statement only, whichever event of the organisation it is recorded at. First come the
-rows that name a fee or an invoice with the text that was recorded; then the rows whose reference a person chose; then the
-other rows that name it, for a person may have recorded it with any text; then the rows for which a person chooses it now.
+rows that name a fee or an invoice with the text that was recorded; then the rows whose reference a person chose; then
+the other rows that name it, for a person may have recorded it with any text; then the rows for which a person chooses it now.
 """
 
 from collections import defaultdict, deque
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from app.applications.fee_statement import MAX_TEXT, StatementRow, build_assigned_text
 from app.core.db import fetch_rows
+from app.core.tokens import derived_text
 from app.money.sql import RECORDED_TRANSFERS_SQL
 
 NAMED, ASSIGNED, BY_HAND, ANY_TEXT = "named", "assigned", "by_hand", "any_text"
@@ -33,19 +34,15 @@ class RecordedTransfer(NamedTuple):
 
 
 class NamedRow(NamedTuple):
-    """A row with the references and the numbers in its text that fees and invoices of the statement's events have.
-
-    `chosen` is what a person has chosen for it.
-    """
+    """A row with the references and the numbers in its text that fees and invoices of the statement's events have."""
 
     row: StatementRow
     references: Set[str]
     numbers: Set[str]
-    chosen: str = ""
 
     @property
     def names(self) -> list[str]:
-        """What the row may have paid, at any event: not what is one of several, and a fee rather than an invoice."""
+        """What the row may have paid, with any text: not what is one of several, and a fee rather than an invoice."""
         of_several = self.references if len(self.references) > 1 else frozenset()
         outranked = self.numbers if self.references or len(self.numbers) > 1 else frozenset()
         return sorted((self.row.possible_references | self.row.possible_numbers) - of_several - outranked)
@@ -58,14 +55,14 @@ def load_transfers(
     days = {row.day for row in rows if row.day}
     params = {"events": [*organisation_event_ids], "days": [*days]}
     transfers = [RecordedTransfer(*fields) for fields in fetch_rows(RECORDED_TRANSFERS_SQL, params)] if days else []
-    return sorted(transfers, key=lambda transfer: (transfer.event_id not in event_ids, transfer.reference))
+    return sorted(transfers, key=lambda it: (it.event_id not in event_ids, it.reference, it.text))
 
 
 def match_transfers(transfers: Sequence[RecordedTransfer], rows: Sequence[NamedRow]) -> list[RecordedTransfer | None]:
     """The transfer that each row is, the first one that no other row is. Each transfer is one row only.
 
-    A row with a problem, as one whose money went back, is a transfer only if it names what was paid with the text that was
-    recorded, and no other row does.
+    A row with a problem, as one whose money went back, is a transfer only if it has the text that was recorded and no other
+    row has it.
     """
     lengths = sorted({len(transfer.reference) for transfer in transfers})
     numbers_by_key: dict[Key, deque[int]] = defaultdict(deque)
@@ -75,7 +72,7 @@ def match_transfers(transfers: Sequence[RecordedTransfer], rows: Sequence[NamedR
     taken: dict[int, int] = {}
     used: set[int] = set()
     positions = sorted(range(len(rows)), key=lambda position: rows[position].row.problem is not None)
-    for list_row_keys in (_list_named_keys, _list_assigned_keys, _list_other_keys, _list_chosen_keys):
+    for list_row_keys in (_list_named_keys, _list_assigned_keys, _list_other_keys):
         for position in positions:
             if position in taken:
                 continue
@@ -91,6 +88,13 @@ def match_transfers(transfers: Sequence[RecordedTransfer], rows: Sequence[NamedR
     return [transfers[taken[position]] if position in taken else None for position in range(len(rows))]
 
 
+def digest_transfers(transfers: Sequence[RecordedTransfer], rows: Sequence[StatementRow]) -> str:
+    """A text that is another one once a transfer of an amount and a day of these rows is recorded or taken back."""
+    keys = {(row.amount_minor, row.day) for row in rows}
+    parts = sorted(map(repr, (it for it in transfers if (it.amount_minor, it.received_on) in keys)))
+    return derived_text("bank-statement", *parts)
+
+
 def _list_keys(transfer: RecordedTransfer) -> Iterator[Key]:
     """By what a row of the transfer's amount and day may be known as this transfer."""
     text, reference = transfer.text, transfer.reference
@@ -104,7 +108,7 @@ def _list_keys(transfer: RecordedTransfer) -> Iterator[Key]:
 
 def _list_named_keys(named: NamedRow, lengths: Sequence[int]) -> Iterator[Key]:
     """What a row names, each with the text of the row."""
-    for name in named.names:
+    for name in sorted(named.row.possible_references | named.row.possible_numbers):
         yield NAMED, name, named.row.text[:MAX_TEXT]
 
 
@@ -113,12 +117,9 @@ def _list_assigned_keys(named: NamedRow, lengths: Sequence[int]) -> Iterator[Key
 
     A person who records a fee or an invoice by hand may have used the text as it is.
     """
-    if named.row.problem:
-        return
     for length in lengths:
         yield ASSIGNED, length, named.row.text[: MAX_TEXT - len(build_assigned_text("", "")) - length]
-    if len(named.references) != 1:
-        yield BY_HAND, named.row.text[:MAX_TEXT]
+    yield BY_HAND, named.row.text[:MAX_TEXT]
 
 
 def _list_other_keys(named: NamedRow, lengths: Sequence[int]) -> Iterator[Key]:
@@ -126,8 +127,3 @@ def _list_other_keys(named: NamedRow, lengths: Sequence[int]) -> Iterator[Key]:
     if not named.row.problem:
         for name in named.names:
             yield ANY_TEXT, name
-
-
-def _list_chosen_keys(named: NamedRow, lengths: Sequence[int]) -> Iterator[Key]:
-    """What a person has chosen: money of that amount and day is recorded for it, and no other row is this transfer."""
-    yield ANY_TEXT, named.chosen

@@ -1,7 +1,6 @@
 """The rows of a bank statement for which a person may choose what they pay, and what there is to choose from."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -42,14 +41,13 @@ RowToAssign = tuple[MatchedRow, list[OpenPayment]]
 def list_rows_to_record(rows: Sequence[MatchedRow], rows_to_assign: Sequence[RowToAssign]) -> list[StatementRow]:
     """The rows with which a checked statement is recorded; those to assign are the last ones.
 
-    The rows that are recorded transfers are with them, marked, where others have their amount and day, for these are told
-    apart by their number.
+    The rows that are recorded transfers are with them where others have their amount and day: each is that transfer again.
     """
     new_rows = [matched.row for matched in rows if matched.status == MATCHED] + [
         matched.row for matched, _ in rows_to_assign
     ]
     keys = {(row.amount_minor, row.day) for row in new_rows}
-    recorded_rows = [replace(matched.row, was_recorded=True) for matched in rows if matched.is_transfer]
+    recorded_rows = [matched.row for matched in rows if matched.is_transfer]
     return [*(row for row in recorded_rows if (row.amount_minor, row.day) in keys), *new_rows]
 
 

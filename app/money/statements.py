@@ -37,9 +37,10 @@ from app.applications.models import Application
 from app.core.db import ReadOrWriteSession, database_now, release_connection
 from app.core.formatting import HOME
 from app.core.languages import gettext
+from app.core.tokens import same
 from app.core.transaction import lock_name, transaction
 from app.invoicing.transfers import find_day_problem
-from app.money.recorded_transfers import NamedRow, RecordedTransfer, load_transfers, match_transfers
+from app.money.recorded_transfers import NamedRow, RecordedTransfer, digest_transfers, load_transfers, match_transfers
 from app.money.statement_events import OrganisationEvents, find_event_names, find_organisation_events
 
 MAX_RECORDED = 500
@@ -50,12 +51,14 @@ MAX_RECORDED = 500
 class StatementResult:
     """The rows of a statement, whether what they pay was only looked for, and the names of the events by id.
 
-    `transfers_left` are recorded and no row of the statement, though they are of its days.
+    `transfers` are those of its days that are recorded, and `transfers_left` those that are no row, at events that the caller
+    may see.
     """
 
     dry_run: bool
     rows: list[MatchedRow]
     event_names: Mapping[str, str]
+    transfers: list[RecordedTransfer]
     transfers_left: list[RecordedTransfer]
 
     def list_similar(self, row: StatementRow) -> list[str]:
@@ -70,14 +73,15 @@ def import_statement(
     data: bytes,
     *,
     dry_run: bool,
-    references: Sequence[str] | None = None,
+    references: Sequence[str] = (),
+    digest: str | None = None,
     mapping: Mapping[str, str] | None = None,
 ) -> StatementResult:
     """Records every fee and invoice of the event that a row of the statement pays, all together, or with `dry_run` none.
 
     Without an event they are those of all events of the caller's organisation, each recorded at its event.
-    A statement that `write_statement` has written has `references`: those that a person has chosen for the last rows, empty
-    for a row without a choice. `mapping` has the column of each field; without it the columns have the words of banks. A
+    `references` are those that a person has chosen for the last rows, empty for a row without a choice. With the `digest` of
+    `digest_transfers` nothing is recorded if a transfer of the rows' amounts and days was recorded meanwhile. `mapping` has the column of each field; without it the columns have the words of banks. A
     row that was recorded before, at any event of the organisation, changes nothing. Those who record wait for each other.
     Raises NotFound, and StatementUnreadable for one that pays too many fees at once.
     """
@@ -85,11 +89,11 @@ def import_statement(
     event_ids = [*event_names]
     organisation = find_organisation_events(caller, event_ids)
     release_connection()
-    rows = parse_statement(data, mapping, has_marks=references is not None)
+    rows = parse_statement(data, mapping)
     with transaction() as session:
         if not dry_run:
             lock_name(session, f"bank-statement:{organisation.organisation_id}")
-        chosen = _list_chosen(rows, references or ())
+        chosen = _list_chosen(rows, references)
         assigned_rows = [
             replace(row, text=build_assigned_text(name, row.text)) if name else row
             for row, name in zip(rows, chosen, strict=True)
@@ -98,12 +102,12 @@ def import_statement(
         fees = lock_fees(session, event_ids, {name for row in all_rows for name in row.possible_references})
         invoices = lock_invoices(session, event_ids, {name for row in all_rows for name in row.possible_numbers})
         named_rows = [
-            NamedRow(
-                row, row.possible_references & fees.applications.keys(), row.possible_numbers & invoices.keys(), name
-            )
-            for row, name in zip(rows, chosen, strict=True)
+            NamedRow(row, row.possible_references & fees.applications.keys(), row.possible_numbers & invoices.keys())
+            for row in rows
         ]
         transfers = load_transfers(event_ids, organisation.ids, rows)
+        if digest is not None and not same(digest, digest_transfers(transfers, rows)):
+            raise StatementUnreadable(_describe_changes())
         taken = match_transfers(transfers, named_rows)
         recorded_rows = _build_recorded_rows(session, organisation, rows, taken)
         fees.rows |= {it.application.id: it.row for it in recorded_rows.values() if it.application}
@@ -120,19 +124,34 @@ def import_statement(
         dry_run,
         matched_rows,
         {**event_names, **organisation.names},
+        transfers,
         [transfer for transfer in left.elements() if transfer.event_id in organisation.names],
     )
 
 
 def _list_chosen(rows: Sequence[StatementRow], references: Sequence[str]) -> list[str]:
-    """What a person has chosen for each row: one of the references for each of the last ones that was not recorded.
+    """The reference or the number that a person has chosen for each row, empty without one; for the last rows.
 
     Raises StatementUnreadable.
     """
     if references and any(row.day is None or row.amount_minor is None for row in rows):
         raise StatementUnreadable(gettext("This form does not work any more. Open the page again."))
-    chosen = [""] * (len(rows) - len(references)) + [*references]
-    return ["" if row.was_recorded else name for row, name in zip(rows, chosen, strict=False)]
+    texts = [""] * (len(rows) - len(references)) + [*references]
+    return [_read_choice(text) for _, text in zip(rows, texts, strict=False)]
+
+
+def _read_choice(text: str) -> str:
+    """The one reference or number in what a person has typed, as it is written; empty without one or with several."""
+    typed = StatementRow(0, None, None, text)
+    names = [*typed.possible_references, *typed.possible_numbers]
+    return names[0] if len(names) == 1 else ""
+
+
+def _describe_changes() -> str:
+    return gettext(
+        "A payment of one of these amounts and days was recorded or taken back since this page was made, perhaps because this "
+        "form was sent twice. Now nothing was recorded. Check the file again: it says what is recorded."
+    )
 
 
 def _build_recorded_rows(
@@ -176,7 +195,7 @@ def _match_invoice(matched: MatchedRow, invoices: Mapping[str, OpenInvoice], tod
     matched = replace(matched, event_id=invoice.event_id, invoice_number=numbers[0], block_id=invoice.block_id)
     if row.problem or row.day is None or row.amount_minor is None:
         return replace(matched, reason=row.problem)
-    reason = "taken_back" if row.was_recorded else find_day_problem(row.day, today=today)
+    reason = find_day_problem(row.day, today=today)
     if row.amount_minor > invoice.due_minor:
         reason = "more_than_due" if invoice.due_minor > 0 else "invoice_settled"
     if reason is None:
@@ -191,7 +210,7 @@ def _check_count(rows: Sequence[MatchedRow]) -> None:
         raise StatementUnreadable(
             gettext(
                 "This statement pays %(count)s fees and invoices, and at most %(most)s can be recorded at once. Send it "
-                "in parts.",
+                "in parts, each day in one part.",
                 count=count,
                 most=MAX_RECORDED,
             )

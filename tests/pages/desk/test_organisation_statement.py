@@ -72,7 +72,12 @@ def check(desk: Visitor, content: str, **fields: str) -> str:
 
 def record(desk: Visitor, *references: str) -> str:
     fields = Reader(desk.page.text).forms[1].fields
-    body = {"csrf_token": fields["csrf_token"], "rows": fields["rows"], "pays": list(references)}
+    body = {
+        "csrf_token": fields["csrf_token"],
+        "rows": fields["rows"],
+        "recorded": fields["recorded"],
+        "pays": list(references),
+    }
     return desk.flask.post(PAGE, data=body).text
 
 

@@ -125,10 +125,12 @@ def test_a_bank_statement_is_looked_at_and_then_recorded(
     assert "Nothing is recorded yet." in page.text and "No reference of an application" in page.text
     assert read(organiser, application)["payment"]["status"] == "due"
     assert "Fees recorded as received" not in page.text
-    rows = Reader(page.text).forms[1].fields["rows"]
-    assert "Rent" not in rows
-    assert "Recorded (1)" in send("", rows=rows).text and read(organiser, application)["payment"]["status"] == "paid"
-    assert "Recorded before (1)" in send("", rows=rows).text
+    fields = Reader(page.text).forms[1].fields
+    checked = {name: fields[name] for name in ("rows", "recorded")}
+    assert "Rent" not in checked["rows"]
+    assert "Recorded (1)" in send("", **checked).text and read(organiser, application)["payment"]["status"] == "paid"
+    page = send("", **checked)
+    assert page.status_code == 422 and "Check the file again" in page.text
     page = send(content)
     assert "Recorded before (1)" in page.text and "Record what it pays" not in page.text
     assert send("", rows="\0nonsense").status_code == 422
@@ -144,8 +146,8 @@ def test_a_bank_statement_pays_invoices_of_blocks(organiser: Client, desk: Visit
     page = desk.flask.post(path, data=body, content_type="multipart/form-data")
     assert "Pays a fee or an invoice (1)" in page.text and "More than is due for the invoice" in page.text
     assert page.text.count(f'/guests/{block.id}/invoice">{number}</a>') == 2
-    rows = Reader(page.text).forms[1].fields["rows"]
-    page = desk.flask.post(path, data={"csrf_token": body["csrf_token"], "rows": rows})
+    fields = Reader(page.text).forms[1].fields
+    page = desk.flask.post(path, data={name: fields[name] for name in ("csrf_token", "rows", "recorded")})
     assert "Payments of invoices recorded: 1." in page.text and "Fees recorded as received: 0." in page.text
     assert data(organiser.get(f"/api/events/{block.event_id}/allocations/{block.id}/invoice"))["dueMinor"] == 600000
 

@@ -67,7 +67,12 @@ def check(desk: Visitor, event: dict[str, Any], content: str) -> str:
 def record(desk: Visitor, event: dict[str, Any], *references: str) -> str:
     """The page after the rows were recorded with these choices."""
     fields = Reader(desk.page.text).forms[1].fields
-    body = {"csrf_token": fields["csrf_token"], "rows": fields["rows"], "pays": list(references)}
+    body = {
+        "csrf_token": fields["csrf_token"],
+        "rows": fields["rows"],
+        "recorded": fields["recorded"],
+        "pays": list(references),
+    }
     return desk.flask.post(f"{EVENTS}/{event['id']}/stalls/statement", data=body).text
 
 
@@ -100,7 +105,8 @@ def test_rows_without_a_reference_are_assigned(desk: Visitor, event: dict[str, A
     assert fetch_scalar("SELECT amount_minor FROM invoice_payment") == 300000
     assert_ledger_integrity()
     page = record(desk, event, fee, number)
-    assert "Recorded before (2)" in page and fetch_scalar("SELECT count(*) FROM invoice_payment") == 1
+    assert "Check the file again" in page and fetch_scalar("SELECT count(*) FROM invoice_payment") == 1
+    assert "Recorded before (2)" in check(desk, event, ROWS)
 
 
 def test_a_row_that_was_assigned_is_recorded_before(
@@ -145,7 +151,7 @@ def test_equal_rows_are_assigned_one_by_one(desk: Visitor, event: dict[str, Any]
     assert "Recorded before (1)" in page and list_choices(page) == [[number]] * 2
     page = record(desk, event, number, number)
     assert "Payments of invoices recorded: 2." in page and "Recorded before (1)" in page
-    assert "Payments of invoices recorded: 0." in record(desk, event, number, number)
+    assert "Check the file again" in record(desk, event, number, number)
     assert "Recorded before (3)" in check(desk, event, head + row * 3)
     assert fetch_scalar("SELECT count(*) FROM invoice_payment") == 3
     assert_ledger_integrity()
@@ -160,10 +166,8 @@ def test_an_equal_row_with_a_number_is_recorded_beside_one_from_before(
     named, unnamed = f"{TRANSFER_DAY},2000.00,INV {number}\n", f"{TRANSFER_DAY},2000.00,GOLD\n"
     page = check(desk, event, head + row + unnamed + named)
     assert "Recorded before (1)" in page and list_choices(page) == [[number]]
-    page = record(desk, event, number)
-    assert "Payments of invoices recorded: 2." in page and "Payments of invoices recorded: 0." in record(
-        desk, event, number
-    )
+    assert "Payments of invoices recorded: 2." in record(desk, event, number)
+    assert "Check the file again" in record(desk, event, number)
     page = check(desk, event, head + unnamed + row * 2)
     assert "Recorded before (3)" in page and list_choices(page) == []
     assert fetch_scalar("SELECT count(*) FROM invoice_payment") == 3
@@ -310,23 +314,72 @@ def test_a_row_without_a_choice_pays_nothing(desk: Visitor, event: dict[str, Any
     assert fetch_scalar("SELECT count(*) FROM stall_fee_record") == 0
 
 
-def test_a_row_is_no_second_payment_of_an_invoice_with_such_a_transfer(
+def test_other_money_of_an_amount_and_day_is_chosen_as_the_page_says(
     organiser: Client, desk: Visitor, event: dict[str, Any], number: str
 ) -> None:
-    """It may be recorded by hand, or with other columns; the page says so before somebody chooses."""
     path = f"/api/events/{event['id']}/allocations/{fetch_scalar('SELECT block_id FROM invoice')}/invoice/received"
     by_hand = {"amountMinor": 300000, "reference": "Slip 7", "receivedOn": TRANSFER_DAY, "part": True}
-    data(organiser.post(path, by_hand))
     row = f"{TRANSFER_DAY},3000.00,RENT\n"
+    checked = check(desk, event, HEAD + row)
+    data(organiser.post(path, by_hand))
+    assert "This amount of this day" not in checked and "Check the file again" in record(desk, event, number)
     page = check(desk, event, HEAD + row)
     assert f"This amount of this day is recorded for {number}" in page and list_choices(page) == [[number]]
-    page = record(desk, event, number)
-    assert "Payments of invoices recorded: 0." in page and "Recorded before (1)" in page
-    page = check(desk, event, HEAD + f"{TRANSFER_DAY},3000.00,INV {number}\n" + row)
-    assert "Recorded before (1)" in page and "This amount of this day" not in page
     assert "Payments of invoices recorded: 1." in record(desk, event, number)
     assert fetch_scalar(SUM_OF_PAYMENTS) == 600000
+    assert "Recorded before (1)" in check(desk, event, HEAD + row)
     assert_ledger_integrity()
+
+
+@pytest.mark.parametrize("typed", ["2026/{}", "2026 {}", " INV 2026-{} ", "2026-{}\t"])
+def test_a_typed_number_is_read_and_recorded_once(
+    desk: Visitor, event: dict[str, Any], number: str, typed: str
+) -> None:
+    row = f"{TRANSFER_DAY},1000.00,GOLD\n"
+    check(desk, event, HEAD + row)
+    typed = typed.format(number.partition("-")[2]).replace("2026", number[:4])
+    for _ in range(2):
+        record(desk, event, typed)
+        assert fetch_scalar(SUM_OF_PAYMENTS) == 100000
+    assert fetch_scalar("SELECT reference FROM invoice_payment") == f"{number} GOLD"
+    assert list_choices(check(desk, event, HEAD + row)) == []
+
+
+@pytest.mark.parametrize("texts", [("GOLD", "GOLD"), (f"{'LONG ' * 15}A", f"{'LONG ' * 15}B")])
+@pytest.mark.parametrize("chosen", [0, 1])
+def test_one_of_two_like_rows_is_recorded_once(
+    desk: Visitor, event: dict[str, Any], number: str, texts: tuple[str, str], chosen: int
+) -> None:
+    check(desk, event, HEAD + "".join(f"{TRANSFER_DAY},1000.00,{text}\n" for text in texts))
+    for _ in range(2):
+        record(desk, event, *("", number)[:: 1 if chosen else -1])
+        assert fetch_scalar(SUM_OF_PAYMENTS) == 100000
+
+
+def test_a_fee_typed_in_small_letters_is_known_again(
+    client: Client, organiser: Client, desk: Visitor, event: dict[str, Any], fee: str
+) -> None:
+    create_approved_application(client, organiser, eventId=event["id"], documentsRequired=[], email="b@example.com")
+    row = f"{TRANSFER_DAY},2500.00,GOLD\n"
+    check(desk, event, HEAD + row)
+    assert "Fees recorded as received: 1." in record(desk, event, fee.lower())
+    assert list_choices(check(desk, event, HEAD + row)) == []
+
+
+def test_a_chosen_payment_that_went_back_hides_no_other(desk: Visitor, event: dict[str, Any], number: str) -> None:
+    first, back, again = (f"{TRANSFER_DAY},{it}\n" for it in ("20.00,GOLD", "-20.00,GOLD", f"20.00,INV {number}"))
+    check(desk, event, HEAD + first)
+    record(desk, event, number)
+    assert "Pays a fee or an invoice (1)" in check(desk, event, HEAD + first + back + again)
+
+
+def test_a_fee_recorded_by_hand_with_a_text_that_names_another_is_recorded_once(
+    client: Client, organiser: Client, desk: Visitor, event: dict[str, Any], fee: str
+) -> None:
+    other = create_approved_application(client, organiser, eventId=event["id"], documentsRequired=[])
+    body = {"amountMinor": 250000, "reference": f"EFT {fee}", "receivedOn": TRANSFER_DAY}
+    data(organiser.post(f"{LIST}/{other['id']}/fee/received", body))
+    assert "Recorded before (1)" in check(desk, event, f"{HEAD}{TRANSFER_DAY},2500.00,EFT {fee}\n")
 
 
 def test_money_that_came_in_again_is_recorded_as_the_page_said(
@@ -378,7 +431,7 @@ def test_a_fee_is_chosen_for_one_row_only(desk: Visitor, event: dict[str, Any], 
 
 def test_odd_choices_change_nothing(desk: Visitor, event: dict[str, Any], fee: str) -> None:
     check(desk, event, f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,A\n")
-    for choices in (["nonsense"], ["=1+1", "x", "y"], ["\0"], [f"{fee}\n{fee}"] * 3, ["x" * 9000]):
+    for choices in (["nonsense"], ["=1+1", "x", "y"], ["\0"], [f"{fee}\0"], [f"{fee}\n{fee}"] * 3, ["x" * 9000]):
         assert "<h1>" in record(desk, event, *choices)
     assert fetch_scalar("SELECT count(*) FROM stall_fee_record") <= 1
 

@@ -2,14 +2,17 @@
 
 import random
 from collections import Counter
+from typing import Any
 
 import pytest
 from flask import Flask
 
 from app.accounts.caller import build_caller
 from app.accounts.models import Account
-from app.applications.fee_statement import write_statement
+from app.applications.errors import StatementUnreadable
+from app.applications.fee_statement import MATCHED, write_statement
 from app.money import statement_choices, statements
+from app.money.recorded_transfers import digest_transfers
 from tests.factories.accounts import create_customer, create_signed_in_client
 from tests.factories.applications import TRANSFER_DAY
 from tests.factories.payouts import assert_ledger_integrity, fetch_scalar
@@ -120,10 +123,18 @@ def test_a_statement_records_only_what_its_page_said(
     page = check_event(desk, events[0], write(*texts))
     assert "Pays a fee or an invoice (1)" in page and "Recorded before (1)" in page
     data(organiser.post(f"{invoice}/received/take-back", {"number": 1, "reason": "Another invoice"}))
-    page = record_event(desk, events[0])
-    assert "Recorded (1)" in page and "Was recorded when you checked the file, and is not now." in page
-    payments = [it["reference"] for it in data(organiser.get(invoice))["payments"] if it["takenBack"] is None]
-    assert payments == texts[1:]
+    assert "Check the file again" in record_event(desk, events[0])
+    assert all(it["takenBack"] for it in data(organiser.get(invoice))["payments"])
+    assert "Pays a fee or an invoice (2)" in check_event(desk, events[0], write(*texts))
+
+
+def test_a_row_with_a_number_and_a_fee_of_another_event_is_recorded_once(
+    organiser: Client, events: list[Event], fees: list[str], numbers: list[str]
+) -> None:
+    row = write(f"{fees[1]} INV {numbers[0]}")
+    assert len(data(send(organiser, row, build_path(events[0]), dryRun="false"))["matched"]) == 1
+    assert len(data(send(organiser, row, dryRun="false"))["alreadyRecorded"]) == 1
+    assert fetch_scalar(RECORDS) == 0
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -134,7 +145,15 @@ def test_no_row_is_recorded_more_often_than_it_is_in_the_statement(
     chance, caller = random.Random(seed), build_caller(owner)
     fees = [add_fee(client, organiser, events[at % 2], f"more{at}@example.com") for at in range(4)]
     numbers = [add_invoice(organiser, events[at % 2]) for at in range(4)]
-    names = [*fees, *numbers, f"{fees[0]} {fees[3]}", f"{fees[1]} {numbers[1]}", "KAPANA", "GOLD"]
+    names = [
+        *fees,
+        *numbers,
+        f"{fees[0]} {fees[3]}",
+        f"{fees[1]} {numbers[1]}",
+        "KAPANA",
+        "GOLD",
+        *(f"{'LONG ' * 15}{at}" for at in "AB"),
+    ]
     rows = [(chance.choice(("1000", "2500")), f"ROW {chance.choice(names)}") for _ in range(24)]
     for end in (6, 12, 18, 24, 24, 24):
         part = chance.sample(rows[:end], chance.choice((end, end // 2)))
@@ -143,10 +162,16 @@ def test_no_row_is_recorded_more_often_than_it_is_in_the_statement(
         with app.app_context():
             found = statements.import_statement(caller, event_id, content.encode(), dry_run=True)
             to_assign = statement_choices.list_rows_to_assign(caller, event_id, found.rows)
-            checked = write_statement(statement_choices.list_rows_to_record(found.rows, to_assign)).encode()
+            to_record = statement_choices.list_rows_to_record(found.rows, to_assign)
+            checked, digest = write_statement(to_record).encode(), digest_transfers(found.transfers, to_record)
             references = [chance.choice(["", *(it.reference for it in payments)]) for _, payments in to_assign]
-            for _ in range(chance.choice((1, 2))):
-                statements.import_statement(caller, event_id, checked, dry_run=False, references=references)
+            form: dict[str, Any] = {"dry_run": False, "references": references, "digest": digest}
+            matched = statements.import_statement(caller, event_id, checked, **form).rows
+            if any(it.status == MATCHED for it in matched):
+                with pytest.raises(StatementUnreadable, match="sent twice"):
+                    statements.import_statement(caller, event_id, checked, **form)
+            promised = sum(it.status == MATCHED for it in found.rows)
+            assert sum(it.status == MATCHED for it in matched) >= promised
         recorded = Counter[str](fetch_scalar(ALL_RECORDS) or {})
-        assert not recorded - Counter(f"{amount}00{text}" for amount, text in rows[:end])
+        assert not recorded - Counter(f"{amount}00{text[:68]}" for amount, text in rows[:end])
     assert_ledger_integrity()

@@ -23,6 +23,7 @@ from app.core.errors import ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.queries import OwnEvent
+from app.money.recorded_transfers import digest_transfers
 from app.money.statement_choices import count_assignable, list_rows_to_assign, list_rows_to_record
 from app.money.statement_events import find_columns, remember_columns
 from app.money.statements import StatementResult, import_statement
@@ -39,7 +40,6 @@ REASONS = {
     "more_than_due": lazy_gettext("More than is due for the invoice"),
     "invoice_settled": lazy_gettext("Nothing is due for this invoice"),
     "payment_in_progress": lazy_gettext("A payment by wallet is in progress"),
-    "taken_back": lazy_gettext("Was recorded when you checked the file, and is not now. Check the file again"),
     "repeated": lazy_gettext("The reference is in another row as well"),
     "reversed": lazy_gettext("A later row sends the money back"),
     "future": lazy_gettext("The day is in the future"),
@@ -96,8 +96,10 @@ def answer_statement(caller: Caller, event_id: str | None) -> Response:
     form, rows, content = STATEMENT.fill(), request.form.get("rows"), request.form.get("content")
     try:
         if rows is not None:
-            references = request.form.getlist("pays")
-            result = import_statement(caller, event_id, rows.encode(), dry_run=False, references=references)
+            references, digest = request.form.getlist("pays"), request.form.get("recorded", "")
+            result = import_statement(
+                caller, event_id, rows.encode(), dry_run=False, references=references, digest=digest
+            )
             return _render(caller, event_id, form, result)
         return _read_columns(caller, event_id, content) if content else _read_file(caller, event_id)
     except FORM_ERRORS as error:
@@ -169,6 +171,7 @@ def _render(
         else {status: [row for row in result.rows if row.status == status] for status in (MATCHED, RECORDED, UNMATCHED)}
     )
     rows_to_assign = list_rows_to_assign(caller, event_id, result.rows) if result and result.dry_run else []
+    rows_to_record = list_rows_to_record(result.rows, rows_to_assign) if result and result.dry_run else []
     return render_desk(
         "desk/stall_statement.html",
         event=event,
@@ -179,7 +182,8 @@ def _render(
         open_payments=sorted({payment for _, payments in rows_to_assign for payment in payments}),
         max_choices=MAX_CHOICES,
         candidates={matched.row.number: payments for matched, payments in rows_to_assign},
-        rows_to_record=write_statement(list_rows_to_record(result.rows if result else (), rows_to_assign)),
+        rows_to_record=write_statement(rows_to_record),
+        recorded=digest_transfers(result.transfers if result else (), rows_to_record),
         reasons=REASONS if event else {**REASONS, "unknown_reference": UNKNOWN_AT_ALL_EVENTS},
         event_names={id: name for id, name in result.event_names.items() if id != event_id} if result else {},
         left_out=left_out,
