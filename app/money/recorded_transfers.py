@@ -41,6 +41,11 @@ class NamedRow(NamedTuple):
     numbers: Set[str]
 
     @property
+    def rank(self) -> tuple[bool, bool]:
+        """Of rows with the same text those without a problem come first, and before others those that name nothing."""
+        return self.row.problem is not None, bool(self.references or self.numbers)
+
+    @property
     def names(self) -> list[str]:
         """What the row may have paid, with any text: not what is one of several, and a fee rather than an invoice."""
         of_several = self.references if len(self.references) > 1 else frozenset()
@@ -71,7 +76,7 @@ def match_transfers(transfers: Sequence[RecordedTransfer], rows: Sequence[NamedR
             numbers_by_key[transfer.amount_minor, transfer.received_on, *key].append(number)
     taken: dict[int, int] = {}
     used: set[int] = set()
-    positions = sorted(range(len(rows)), key=lambda position: rows[position].row.problem is not None)
+    positions = sorted(range(len(rows)), key=lambda position: rows[position].rank)
     for list_row_keys in (_list_named_keys, _list_assigned_keys, _list_other_keys):
         for position in positions:
             if position in taken:
@@ -97,19 +102,19 @@ def digest_transfers(transfers: Sequence[RecordedTransfer], rows: Sequence[State
 
 def _list_keys(transfer: RecordedTransfer) -> Iterator[Key]:
     """By what a row of the transfer's amount and day may be known as this transfer."""
-    text, reference = transfer.text, transfer.reference
+    text, reference = transfer.text.rstrip(), transfer.reference
     yield NAMED, reference, text
     yield BY_HAND, text
     prefix = build_assigned_text(reference, "")
-    if text.startswith(prefix):
-        yield ASSIGNED, len(reference), text.removeprefix(prefix)
+    if f"{text} ".startswith(prefix):
+        yield ASSIGNED, len(reference), f"{text} ".removeprefix(prefix).rstrip()
     yield ANY_TEXT, reference
 
 
 def _list_named_keys(named: NamedRow, lengths: Sequence[int]) -> Iterator[Key]:
     """What a row names, each with the text of the row."""
     for name in sorted(named.row.possible_references | named.row.possible_numbers):
-        yield NAMED, name, named.row.text[:MAX_TEXT]
+        yield NAMED, name, _cut(named.row.text, MAX_TEXT)
 
 
 def _list_assigned_keys(named: NamedRow, lengths: Sequence[int]) -> Iterator[Key]:
@@ -118,8 +123,8 @@ def _list_assigned_keys(named: NamedRow, lengths: Sequence[int]) -> Iterator[Key
     A person who records a fee or an invoice by hand may have used the text as it is.
     """
     for length in lengths:
-        yield ASSIGNED, length, named.row.text[: MAX_TEXT - len(build_assigned_text("", "")) - length]
-    yield BY_HAND, named.row.text[:MAX_TEXT]
+        yield ASSIGNED, length, _cut(named.row.text, MAX_TEXT - len(build_assigned_text("", "")) - length)
+    yield BY_HAND, _cut(named.row.text, MAX_TEXT)
 
 
 def _list_other_keys(named: NamedRow, lengths: Sequence[int]) -> Iterator[Key]:
@@ -127,3 +132,8 @@ def _list_other_keys(named: NamedRow, lengths: Sequence[int]) -> Iterator[Key]:
     if not named.row.problem:
         for name in named.names:
             yield ANY_TEXT, name
+
+
+def _cut(text: str, length: int) -> str:
+    """The text as it is recorded. Forms leave out a blank at its end."""
+    return text[:length].rstrip()
