@@ -7,8 +7,9 @@ import pytest
 from flask import Flask
 
 from app.accounts.models import Account
-from tests.counting import count_statements
+from tests.counting import count_statements, record_statements
 from tests.factories.accounts import create_customer, create_signed_in_client
+from tests.factories.allocations import create_block
 from tests.factories.events import create_event, create_published_event, update_event
 from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.http import Client, data
@@ -117,6 +118,25 @@ def test_the_trail_says_what_was_changed_in_an_event(desk: Visitor, organiser: C
     ):
         assert text in " ".join(page.text.split()), text
     assert "HUSH" not in page.text
+
+
+def test_the_trail_names_what_it_was_done_on(client: Client, organiser: Client, desk: Visitor) -> None:
+    block = create_block(client, owner=organiser, name="Bank Oshana")
+    data(block.change(notes="Two tables", quantity=8))
+    data(client.post(f"/api/allocations/allocator/{block.allocator()}/guests", {"recipients": [{"name": "Tuli", "delivery": "will_call"}]}))
+    (slot,) = block.now(status="claimed")["slots"]
+    data(block.admit(slot["id"], gate="North"))
+    data(block.post("release-unused", quantity=2))
+    page = " ".join(desk.open(AUDIT).text.split())
+    for text in ("block: Bank Oshana", "Note, Places", "place: Tuli · Bank Oshana", "North", "Places: 2"):
+        assert text in page, text
+    assert f'/desk/events/{block.event["id"]}/guests/{block.id}"' in page
+    with record_statements() as executed:
+        desk.open(AUDIT)
+    assert len(executed) <= 12
+    assert "place: Tuli · Bank Oshana" in desk.open(f"{AUDIT}?format=csv").text
+    execute_sql("UPDATE allocation_slot SET name = NULL, email = NULL")
+    assert "Tuli" not in desk.open(AUDIT).text
 
 
 def test_the_trail_is_filtered_by_person_event_action_and_time(

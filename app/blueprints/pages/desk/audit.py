@@ -11,12 +11,13 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import AUDIT_READ
 from app.audit.actions import Action
 from app.audit.log import record_export
-from app.blueprints.pages.desk.audit_details import DetailsColumn
+from app.blueprints.pages.desk.audit_details import DetailsColumn, SubjectColumn
 from app.blueprints.pages.desk.audit_words import ACTION_LABELS, ACTOR_LABELS, AREA_LABELS, SUBJECT_LABELS
 from app.blueprints.pages.desk.shell import DeskPages, count_like
 from app.blueprints.pages.desk.tables import STATUS, TIME, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import Form, Input
 from app.core.languages import gettext, lazy_gettext, mark_plural
+from app.desk.audit_subjects import with_subject_names
 from app.events import queries as event_queries
 from app.teams import audit_trail, queries
 from app.web.access import may
@@ -49,8 +50,8 @@ def show(caller: Caller) -> ResponseReturnValue:
 
     def list_entries(event_id: str | None = None, **filters: Any) -> Any:
         if event_id is None:
-            return audit_trail.list_organisation_entries_query(caller, **filters)
-        return audit_trail.list_event_entries_query(caller, event_id, **filters)
+            return with_subject_names(audit_trail.list_organisation_entries_query(caller, **filters))
+        return with_subject_names(audit_trail.list_event_entries_query(caller, event_id, **filters))
 
     record_file = partial(record_export, Action.AUDIT_EXPORTED, organisation_id=caller.organisation_id)
     return render_desk_table("desk/audit.html", _build_table(people, events), list_entries, record_file=record_file)
@@ -65,7 +66,7 @@ def _build_table(people: Mapping[str, str], events: Mapping[str, str]) -> Table:
         Column("actor_name", gettext("Who"), link=_link_actor),
         Column("actor_kind", gettext("By"), STATUS, labels=ACTOR_LABELS),
         Column("event_id", gettext("Event"), labels=events),
-        Column("subject_kind", gettext("On what"), labels=SUBJECT_LABELS, link=_link_subject),
+        SubjectColumn("subject_kind", gettext("On what"), labels=SUBJECT_LABELS, link=_link_subject),
         DetailsColumn("data", gettext("Details"), labels=events),
         Column("network", gettext("Network")),
         sorts=audit_trail.SORTS,
@@ -98,4 +99,6 @@ def _link_subject(row: Row) -> str:
         return ""
     if row["subject_kind"] == "application" and row["subject_id"]:
         return url_for("desk_stalls.show_application", event_id=row["event_id"], application_id=row["subject_id"])
+    if row["block_id"]:
+        return url_for("desk_guests.show_block", event_id=row["event_id"], block_id=row["block_id"])
     return url_for("desk_event.show", event_id=row["event_id"]) if row["subject_kind"] == "event" else ""

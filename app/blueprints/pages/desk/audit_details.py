@@ -51,7 +51,40 @@ FIELD_LABELS = {
     "phases": lazy_gettext("Phases"),
 }
 """The fields of an event and its types, by their names in an entry."""
+COUNTS = {
+    "quantity": lazy_gettext("Places: %(count)s"),
+    "guests": lazy_gettext("Guests: %(count)s"),
+    "count": lazy_gettext("How many: %(count)s"),
+    "messages": lazy_gettext("Messages: %(count)s"),
+    "tickets": lazy_gettext("Tickets: %(count)s"),
+}
 TIMES = frozenset({"startsAt", "endsAt", "salesEndAt", "applicationsEndAt", "publishAt", "validFrom", "validUntil"})
+
+
+BLOCK_FIELDS = {
+    "name": lazy_gettext("Name"),
+    "quantity": lazy_gettext("Places"),
+    "unit_price_minor": lazy_gettext("Price of a place"),
+    "discounts": lazy_gettext("Discounts"),
+    "promo_code": lazy_gettext("Promo code"),
+    "notes": lazy_gettext("Note"),
+    "release_at": lazy_gettext("Day on which places go back"),
+    "release_plan": lazy_gettext("When places go back"),
+    "pay_by": lazy_gettext("Pay by"),
+}
+HOLDER, BUYER = lazy_gettext("Holder"), lazy_gettext("Address on the invoice")
+"""The facts of a block, by their names in an entry; the others are of its holder or buyer."""
+
+
+class SubjectColumn(Column):
+    """What an entry was done on, with its name of today."""
+
+    def format(self, row: Row) -> str:
+        kind = super().format(row)
+        return f"{kind}: {row['subject_name']}" if row["subject_name"] else kind
+
+    def format_csv(self, row: Row, zone: str = "") -> str:
+        return escape(self.format(row))
 
 
 class DetailsColumn(Column):
@@ -68,15 +101,30 @@ def _describe(data: Mapping[str, Any], event_names: Mapping[str, str]) -> str:
     if "fields" in data:
         changes = "; ".join(_describe_field(name, data.get("from", {}), data.get("to", {})) for name in data["fields"])
         return f"{data['name']}: {changes}" if data.get("name") else changes
+    if isinstance(data.get("changed"), list):
+        return ", ".join(dict.fromkeys(_name_block_field(name) for name in data["changed"]))
+    if "created" in data and "updated" in data:
+        return gettext("%(created)s new, %(updated)s changed", created=data["created"], updated=data["updated"])
     if "removed" in data and "changed" in data:
         return gettext("%(added)s added, %(changed)s changed, %(removed)s removed", **data)
     if "amountMinor" in data or "totalMinor" in data:
         return _describe_money(data)
+    for name, text in COUNTS.items():
+        if isinstance(data.get(name), int):
+            return text % {"count": format_number(data[name])}
+    if "gate" in data:
+        return str(data["gate"])
     if "visibility" in data:
         return str(VISIBILITY_LABELS.get(data["visibility"], ""))
     if "copiedFrom" in data:
         return gettext("Copy of %(event)s", event=event_names.get(data["copiedFrom"], data["copiedFrom"]))
     return ""
+
+
+def _name_block_field(name: str) -> str:
+    if name in BLOCK_FIELDS:
+        return str(BLOCK_FIELDS[name])
+    return str(HOLDER if name.startswith("holder_") else BUYER if name.startswith("buyer_") else name)
 
 
 def _describe_money(data: Mapping[str, Any]) -> str:
