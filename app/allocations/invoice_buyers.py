@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import func, or_, select
 
 from app.accounts.caller import Caller
+from app.allocations.block_facts import digest_facts
 from app.allocations.errors import BlockInvoiced
 from app.allocations.invoice_context import lock_block_for_invoice
 from app.allocations.models import AllocationBlock
@@ -49,12 +50,13 @@ def update_buyer(
     block_id: str,
     *,
     expected_version: int | None = None,
+    expected_digest: str | None = None,
     **changes: Unpack[BuyerChanges],
 ) -> None:
     """Change the buyer of a block's invoice, and the day until which it is to be paid.
 
     The same values again change nothing. Raises NotFound, BlockInvoiced, ValidationFailed for a day before today or in more
-    than a year, and StaleVersion if the block has another version than the expected one.
+    than a year, and StaleVersion if the block has another version, or another buyer, than the expected one.
     """
     with transaction() as session:
         block = lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller)
@@ -67,6 +69,9 @@ def update_buyer(
         if has_invoice(session, block_id):
             raise BlockInvoiced(BUYER_INVOICED_MESSAGE)
         if expected_version not in (None, block.version):
+            raise StaleVersion()
+        buyer = {name: getattr(block, name) for name in BUYER_FIELDS}
+        if expected_digest not in (None, digest_facts(buyer, BUYER_FIELDS)):
             raise StaleVersion()
         if "pay_by" in changed and (pay_by := changes["pay_by"]) is not None:
             check_pay_by(pay_by, today=database_now().astimezone(ZoneInfo(HOME)).date())

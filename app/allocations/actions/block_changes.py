@@ -19,6 +19,7 @@ from app.allocations.actions.blocks import (
     resolve_release_at,
 )
 from app.allocations.actions.guest_lists import check_free_slots
+from app.allocations.block_facts import digest_facts
 from app.allocations.errors import BlockInvoiced
 from app.allocations.links import check_block_open
 from app.allocations.models import AllocationBlock
@@ -62,13 +63,14 @@ def update_block(
     block_id: str,
     *,
     expected_version: int | None = None,
+    expected_digest: str | None = None,
     **changes: Unpack[BlockChanges],
 ) -> None:
     """Change the fields of a block that are sent.
 
     If the holder gets another address, the allocator link ends, and the new address gets a new one by mail.
 
-    Raises NotFound, StaleVersion, ValidationFailed, BlockInvoiced, InsufficientTickets, InsufficientSlots,
+    Raises NotFound, StaleVersion if the block has another version, or other facts, than the expected ones, ValidationFailed, BlockInvoiced, InsufficientTickets, InsufficientSlots,
     CapacityExceeded, EventClosed, ReleaseTimePassed, EmailNotVerified, SenderNotVerified, MailLimitReached.
     """
     with transaction() as session:
@@ -76,6 +78,8 @@ def update_block(
         event = events.lock_for_booking(session, caller, event_id, limited=False) if "quantity" in changes else None
         block = lock_block(session, caller, event_id, block_id)
         if expected_version not in (None, block["version"]):
+            raise StaleVersion()
+        if expected_digest not in (None, digest_facts(block)):
             raise StaleVersion()
         values = _build_changed_values(block, changes)
         if not values:

@@ -1,4 +1,4 @@
-"""The form of a block: a new one with its price, and changes with the version that the person has seen."""
+"""The form of a block: a new one with its price, and changes with a digest of what the person has seen."""
 
 import re
 from dataclasses import replace
@@ -10,9 +10,10 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.allocations import actions, errors, queries, states
 from app.allocations.actions.blocks import HOLDER_FIELDS
+from app.allocations.block_facts import digest_facts
 from app.allocations.pricing import get_current_price
 from app.blueprints.pages.desk.event_form import format_local_time
-from app.blueprints.pages.desk.form_parts import VERSION, WRONG_NUMBER, VersionSchema, format_amount
+from app.blueprints.pages.desk.form_parts import WRONG_NUMBER, format_amount
 from app.blueprints.pages.desk.guest_words import KIND_LABELS, name_block, reword
 from app.blueprints.pages.desk.guests import MAIL_LIMIT, WRITE, blueprint, count_act
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk_form
@@ -46,6 +47,15 @@ class StepAmount(Text):
         return {name: int(match[1])}
 
 
+class FactsSchema(Query):
+    """A form that changes facts of a block. `facts` is the digest of those that it was filled with.
+
+    The version of the block would be too strict: it changes with each place that is handed out.
+    """
+
+    facts = Text(required=True, max=32)
+
+
 class HolderSchema(Query):
     holder_organisation = Name(max=200)
     holder_name = Name(max=200)
@@ -71,7 +81,7 @@ class NewBlockSchema(TermsSchema):
     guests_may_give_back = Boolean(load_default=False)
 
 
-class ChangesSchema(TermsSchema, VersionSchema):
+class ChangesSchema(TermsSchema, FactsSchema):
     quantity = WholeNumber(required=True, min=1, max=MAX_PLACES)
     guests_may_pass_on = Boolean(load_default=False)
     guests_may_give_back = Boolean(load_default=False)
@@ -138,6 +148,7 @@ STEP = (
 PASS_ON = Input("guestsMayPassOn", lazy_gettext("Guests may pass their tickets on"), type="checkbox")
 GIVE_BACK = Input("guestsMayGiveBack", lazy_gettext("Guests may give their tickets back"), type="checkbox")
 NOTES = Input("notes", lazy_gettext("Notes"), hint=lazy_gettext("Only your team sees them."), type="textarea")
+FACTS = Input("facts", "", type="hidden")
 CHANGES = Form(
     ChangesSchema,
     NAME,
@@ -154,7 +165,7 @@ CHANGES = Form(
     PASS_ON,
     GIVE_BACK,
     NOTES,
-    VERSION,
+    FACTS,
 )
 FREE_KINDS = ("artist", "press", "staff")
 """The kinds of blocks that cost nothing if no price is entered."""
@@ -261,14 +272,14 @@ def edit_block(caller: Caller, event_id: str, block_id: str) -> ResponseReturnVa
 
 @blueprint.act("/<block_id>/edit", access=WRITE)
 def change_block(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
-    """Save a block, unless somebody else has changed it since the form was opened."""
+    """Save a block, unless somebody else has changed its facts since the form was opened."""
     event, block = events.get_event(caller, event_id), queries.get_block(caller, event_id, block_id)
     form = CHANGES.from_request()
     try:
         changes = read_terms({"name": None, "release_at": None, "notes": None, **form.load()})
-        version = changes.pop("version")
+        expected_digest = changes.pop("facts")
         count_act(caller, MAIL_LIMIT)
-        actions.update_block(caller, event_id, block_id, expected_version=version, **changes)
+        actions.update_block(caller, event_id, block_id, expected_digest=expected_digest, **changes)
     except FORM_ERRORS as error:
         return _render_changes(event, block, form.with_error(reword(error)))
     return go_to(
@@ -300,7 +311,7 @@ def _fill_changes(block: queries.BlockRow) -> FilledForm:
         guestsMayPassOn="true" if block["guests_may_pass_on"] else "",
         guestsMayGiveBack="true" if block["guests_may_give_back"] else "",
         notes=block["notes"] or "",
-        version=str(block["version"]),
+        facts=digest_facts(block),
         holderOrganisation=block["holder_organisation"] or "",
         holderName=block["holder_name"] or "",
         holderEmail=block["holder_email"] or "",

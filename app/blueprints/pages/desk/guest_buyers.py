@@ -7,9 +7,11 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.allocations import errors, queries
+from app.allocations.block_facts import digest_facts
 from app.allocations.invoice_buyers import BUYER_FIELDS, find_previous_buyer, update_buyer
 from app.blueprints.pages.desk.form_parts import PAY_BY
 from app.blueprints.pages.desk.guest_block import get_event_block
+from app.blueprints.pages.desk.guest_block_form import FACTS, FactsSchema
 from app.blueprints.pages.desk.guest_papers import SETTLE, build_invoice_path
 from app.blueprints.pages.desk.guest_words import name_block, reword
 from app.blueprints.pages.desk.guests import blueprint
@@ -18,12 +20,11 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
 from app.web.buyer_fields import BuyerBody
-from app.web.fields import WholeNumber
-from app.web.schema import Query, to_camel_case
+from app.web.schema import to_camel_case
 
 
-class BuyerSchema(Query, BuyerBody):
-    version = WholeNumber(required=True)
+class BuyerSchema(FactsSchema, BuyerBody):
+    """The buyer, with the digest of the one that the form was filled with."""
 
 
 BUYER = Form(
@@ -56,7 +57,7 @@ BUYER = Form(
         hint=lazy_gettext("Empty: two weeks after it is issued, and before the event."),
         messages={**PAY_BY.messages, "too_large": lazy_gettext("Choose a day within a year.")},
     ),
-    Input("version", "", type="hidden"),
+    FACTS,
 )
 
 
@@ -71,18 +72,18 @@ def edit_buyer(caller: Caller, event_id: str, block_id: str) -> ResponseReturnVa
     entered = {name: block[name] for name in BUYER_FIELDS}
     previous = None if any(entered.values()) else find_previous_buyer(caller, block)
     texts = {to_camel_case(name): str(value or "") for name, value in {**entered, **(previous or {})}.items()}
-    form = BUYER.fill(**texts, version=str(block["version"]))
+    form = BUYER.fill(**texts, facts=digest_facts(block, BUYER_FIELDS))
     return _render_buyer(event, block, form, is_from_last_time=previous is not None)
 
 
 @blueprint.act("/<block_id>/invoice/buyer", access=SETTLE)
 def change_buyer(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
-    """Save the buyer, unless somebody else has changed the block since the form was opened."""
+    """Save the buyer, unless somebody else has changed it since the form was opened."""
     event, block = get_event_block(caller, event_id, block_id)
     form = BUYER.from_request()
     try:
         changes = {**dict.fromkeys(BUYER_FIELDS), **form.load()}
-        update_buyer(caller, event_id, block_id, expected_version=changes.pop("version"), **changes)
+        update_buyer(caller, event_id, block_id, expected_digest=changes.pop("facts"), **changes)
     except FORM_ERRORS as error:
         return _render_buyer(event, block, form.with_error(reword(error)))
     return go_to(build_invoice_path(event_id, block_id), gettext("The buyer is saved. Check the preview."))

@@ -8,11 +8,12 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.allocations import actions, queries
+from app.allocations.block_facts import digest_facts
 from app.allocations.release_plan import ReleaseStep, list_release_steps
 from app.blueprints.pages.desk.event_form import describe_moved_times
-from app.blueprints.pages.desk.form_parts import REMOVAL, VERSION, WRONG_NUMBER, VersionSchema
+from app.blueprints.pages.desk.form_parts import WRONG_NUMBER
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
-from app.blueprints.pages.desk.guest_block_form import MAX_PLACES, STEP, StepAmount
+from app.blueprints.pages.desk.guest_block_form import FACTS, MAX_PLACES, STEP, FactsSchema, StepAmount
 from app.blueprints.pages.desk.guest_words import name_block, reword
 from app.blueprints.pages.desk.guests import WRITE, blueprint
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk_form
@@ -28,7 +29,7 @@ class ReleaseSchema(Query):
     quantity = WholeNumber(min=1, max=MAX_PLACES)
 
 
-class StepSchema(VersionSchema):
+class StepSchema(FactsSchema):
     on = TimeField(required=True)
     amount = StepAmount(required=True)
 
@@ -43,7 +44,8 @@ RELEASE = Form(
         messages={"invalid_type": WRONG_NUMBER, "too_small": lazy_gettext("Enter 1 or more.")},
     ),
 )
-NEW_STEP = Form(StepSchema, replace(STEP[0], label=lazy_gettext("When")), STEP[1], VERSION)
+NEW_STEP = Form(StepSchema, replace(STEP[0], label=lazy_gettext("When")), STEP[1], FACTS)
+REMOVAL = Form(FactsSchema, FACTS)
 
 
 @blueprint.page("/<block_id>/release", access=WRITE)
@@ -78,18 +80,18 @@ def release(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue
 def show_plan(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
     """Show the steps of the release plan, and the form for another one."""
     event, block = get_event_block(caller, event_id, block_id)
-    return _render_plan(event, block, NEW_STEP.fill(version=str(block["version"])))
+    return _render_plan(event, block, NEW_STEP.fill(facts=digest_facts(block)))
 
 
 @blueprint.act("/<block_id>/plan", access=WRITE)
 def add_step(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
-    """Add a step to the plan, unless somebody else has changed the block since the form was opened."""
+    """Add a step to the plan, unless somebody else has changed its facts since the form was opened."""
     event, block = get_event_block(caller, event_id, block_id)
     form = NEW_STEP.from_request()
     try:
         values = form.load()
         new_step = {"on": values["on"], **values["amount"]}
-        _store_steps(caller, block, [*_list_coming(block), new_step], version=values["version"])
+        _store_steps(caller, block, [*_list_coming(block), new_step], expected_digest=values["facts"])
     except FORM_ERRORS as error:
         return _render_plan(event, block, form.with_error(reword(error)))
     done = (gettext("The step is added."), describe_moved_times(form, event.timezone))
@@ -105,10 +107,10 @@ def remove_step(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
     if len(kept) == len(steps):
         raise NotFound()
     try:
-        version = REMOVAL.from_request().load()["version"]
-        _store_steps(caller, block, kept, version=version)
+        facts = REMOVAL.from_request().load()["facts"]
+        _store_steps(caller, block, kept, expected_digest=facts)
     except FORM_ERRORS as error:
-        return _render_plan(event, block, NEW_STEP.fill(version=str(block["version"])).with_error(reword(error)))
+        return _render_plan(event, block, NEW_STEP.fill(facts=digest_facts(block)).with_error(reword(error)))
     return go_to(_build_plan_path(event_id, block_id), gettext("The step is removed."))
 
 
@@ -116,9 +118,9 @@ def _list_coming(block: queries.BlockRow) -> list[ReleaseStep]:
     return [step for step in list_release_steps(block["release_plan"]) if step["released_at"] is None]
 
 
-def _store_steps(caller: Caller, block: queries.BlockRow, steps: list[Any], *, version: int) -> None:
+def _store_steps(caller: Caller, block: queries.BlockRow, steps: list[Any], *, expected_digest: str) -> None:
     plan: list[Any] = [{name: step.get(name) for name in ("on", "quantity", "percent")} for step in steps]
-    actions.update_block(caller, block["event_id"], block["id"], expected_version=version, release_plan=plan)
+    actions.update_block(caller, block["event_id"], block["id"], expected_digest=expected_digest, release_plan=plan)
 
 
 def _build_plan_path(event_id: str, block_id: str) -> str:
@@ -189,4 +191,5 @@ def _render_plan(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> 
         back=build_block_path(event.id, block["id"]),
         block=block,
         steps=list_release_steps(block["release_plan"]),
+        facts=digest_facts(block),
     )
