@@ -7,6 +7,7 @@ from typing import Any
 
 from app.allocations import links, qr_codes
 from app.allocations.guest_report import GuestReport, draw_guest_report
+from app.allocations.invoice_issue import credits_cancelled_event
 from app.allocations.queries import BlockRow
 from app.allocations.states import WILL_CALL
 from app.allocations.ticket_data import UNNAMED_HOLDER, Ticket
@@ -31,6 +32,7 @@ def build_invoice_email(document: InvoiceDocument, *, to: str, key: str) -> Mess
         to=to,
         key=key,
         is_credit_note=document.kind == CREDIT_NOTE,
+        is_cancelled=document.kind == CREDIT_NOTE and credits_cancelled_event(document),
         amount=format_money(abs(document.total_minor)),
         facts=[list(fact) for fact in document.facts],
     )

@@ -36,6 +36,8 @@ from app.invoicing.documents import (
 from app.invoicing.numbers import take_next_number
 
 DUE = "Due"
+EVENT_CANCELLED, PLACES_RETURNED = "the event is cancelled", "places given back"
+"""Why a credit note is issued: the end of its only line."""
 PREVIEW_CHANGED_MESSAGE = mark_for_translation(
     "The invoice would say something else now than the preview that you read. Read it again, and then issue it."
 )
@@ -114,9 +116,14 @@ def issue_missing_credit_note(session: Session, block_id: str, *, is_cancelled: 
     kept_quantity = 0 if is_cancelled else context.block.held
     if kept_quantity >= charged_quantity:
         return None
-    reason = "the event is cancelled" if is_cancelled else "places given back"
+    reason = EVENT_CANCELLED if is_cancelled else PLACES_RETURNED
     document = _build_credit_note(context, invoices[0], charged_quantity, kept_quantity, reason)
     return _issue_document(session, context, document, quantity=charged_quantity - kept_quantity)
+
+
+def credits_cancelled_event(document: InvoiceDocument) -> bool:
+    """Return whether a credit note is issued because the event is cancelled, and not for places that were given back."""
+    return any(line.what.endswith(f": {EVENT_CANCELLED}") for line in document.lines)
 
 
 def _build_credit_note(
@@ -136,7 +143,10 @@ def _build_credit_note(
         amount_minor=total_minor,
     )
     places = format_count(original_invoice.quantity, "place")
-    notes = [f"This corrects invoice {original.number}: {quantity_after} of {places} left."]
+    if reason == EVENT_CANCELLED:
+        left = f"The event is cancelled. This corrects invoice {original.number}: none of {places} is charged."
+    else:
+        left = f"This corrects invoice {original.number}: {quantity_after} of {places} left."
     return _build_document(
         context,
         CREDIT_NOTE,
@@ -148,7 +158,7 @@ def _build_credit_note(
         layout=original.layout,
         total_minor=total_minor,
         facts=[("For invoice", f"{original.number} of {original.issued}"), *context.facts],
-        notes=[*notes, *value_notes],
+        notes=[left, *value_notes],
     )
 
 

@@ -9,6 +9,7 @@ from flask import Flask
 
 from app.accounts.models import Account
 from app.core.formatting import format_money
+from tests.allocations.documents import extract_text
 from tests.allocations.test_invoice_payments import credit
 from tests.counting import count_statements
 from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to, run_jobs
@@ -29,6 +30,7 @@ from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.factories.ticket_links import Guest, claim_as_guest
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS, open_as
+from tests.pages.desk.test_guests import HOLDER
 from tests.pages.pages import Visitor
 from tests.races import run_concurrently
 
@@ -298,6 +300,7 @@ def test_invoice_of_a_cancelled_event_is_credited_from_its_page(
     festival: Festival, desk: Visitor, organiser: Client
 ) -> None:
     block = festival.sponsors
+    data(block.change(holder=HOLDER))
     guest = claim_as_guest(block, email="maria@example.com")
     total = data(organiser.get(f"{block.path}/invoice"))["totalMinor"]
     payment = {"amountMinor": 100, "reference": "EFT", "receivedOn": TRANSFER_DAY, "part": True}
@@ -320,6 +323,11 @@ def test_invoice_of_a_cancelled_event_is_credited_from_its_page(
     assert "cancelled_invoices 1" not in list_kinds(organiser)
     statement = "SELECT status FROM allocation_slot WHERE id = :id"
     assert fetch_scalar(statement, id=guest.slot_id) == "claimed", "the places stay"
+    (mail,) = [mail for mail in list_mails_to(HOLDER["email"]) if "CN-" in mail["subject"]]
+    assert "The event is cancelled, so " in mail["text"] and "given back" not in mail["text"] + mail["html"]
+    note = data(organiser.get(f"{block.path}/invoice"))["creditNotes"][0]["number"]
+    printed = " ".join(extract_text(organiser.get(f"{block.path}/invoice.pdf?number={note}").data).split())
+    assert "The event is cancelled. This corrects invoice" in printed and "none of 10 places is charged" in printed
     data(organiser.post(f"{block.path}/release-unused", {}))
     run_jobs()
     invoice = data(organiser.get(f"{block.path}/invoice"))
