@@ -229,7 +229,7 @@ def _with_block_lock(statement: BlocksQuery) -> BlocksQuery:
 
 
 def _build_invoice_summary() -> ColumnElement[Any]:
-    """Return a column with a block's invoice as JSON `{number, status, total_minor, due_minor}`; null if none is issued.
+    """Return a column with a block's invoice as JSON `{number, status, total_minor, paid_minor, due_minor}`; null if none is issued.
 
     The status is `credited` if there is a credit note. Due is the total less the credit notes and the payments.
     """
@@ -257,6 +257,8 @@ def _build_invoice_summary() -> ColumnElement[Any]:
                 case((has_credit_note, states.CREDITED), else_=states.ISSUED),
                 "total_minor",
                 Invoice.total_minor,
+                "paid_minor",
+                sum_payments(),
                 "due_minor",
                 charged_minor - sum_payments(),
             )

@@ -100,7 +100,7 @@ def test_block_has_a_summary_of_its_invoice(client: Client) -> None:
     block_path = f"/api/events/{block.event_id}/allocations/{block.id}"
     assert data(owner.get(block_path))["invoice"] is None
     number = data(owner.post(path(block, "invoice/email")), 202)["number"]
-    summary = {"number": number, "status": "issued", "totalMinor": 170000, "dueMinor": 170000}
+    summary = {"number": number, "status": "issued", "totalMinor": 170000, "paidMinor": 0, "dueMinor": 170000}
     assert data(owner.get(block_path))["invoice"] == summary
     assert data(owner.get(block_path.rpartition("/")[0]))["allocations"][0]["invoice"] == summary
 

@@ -63,6 +63,9 @@ class InvoiceShort(Schema):
     number = text_field("2026-000001", required=True)
     status = text_field("issued", required=True)
     total_minor = WholeNumber(required=True)
+    paid_minor = WholeNumber(
+        required=True, metadata={"description": "what was paid, less what was paid back", "example": 0}
+    )
     due_minor = WholeNumber(required=True, metadata={"description": "still to be paid", "example": 1700000})
 
 

@@ -72,6 +72,22 @@ def test_money_that_is_owed_back_is_a_task_until_it_is_paid_back(block: Block, d
     assert "Nothing matches" in desk.open(path).text
 
 
+def test_the_pages_say_how_much_of_an_invoice_is_paid(block: Block, desk: Visitor) -> None:
+    block.owner.get(f"{block.path}/invoice.pdf")
+    pages = (build_path(block), f"{EVENTS}/{block.event['id']}/guests")
+    total = data(block.owner.get(f"{block.path}/invoice"))["totalMinor"]
+    assert all("-000001, open" in desk.open(path).text for path in pages)
+    payment = {"amountMinor": 300010, "reference": "R1", "receivedOn": TRANSFER_DAY, "part": True}
+    data(block.post("invoice/received", **payment))
+    paid = f"-000001, {format_money(300010)} of {format_money(total)} paid"
+    assert all(paid in desk.open(path).text for path in pages)
+    assert block.now()["invoice"]["paidMinor"] == 300010
+    data(block.post("release-unused", quantity=4))
+    run_jobs()
+    paid = f"-000001, {format_money(300010)} of {format_money(total * 6 // 10)} paid"
+    assert all(paid in desk.open(path).text for path in pages), "less what is credited"
+
+
 def test_the_page_of_a_block_says_what_is_owed_back(block: Block, desk: Visitor) -> None:
     issue_and_pay(block)
     assert ", settled" in desk.open(build_path(block)).text

@@ -154,6 +154,14 @@ def describe_invoice(invoice: Mapping[str, Any] | None) -> str:
     """The number of a block's invoice, and whether it is paid or money is owed back; empty if none is issued."""
     if invoice is None:
         return ""
+    if invoice["due_minor"] > 0 and invoice["paid_minor"] > 0:
+        paid_minor, charged_minor = invoice["paid_minor"], invoice["paid_minor"] + invoice["due_minor"]
+        return gettext(
+            "%(number)s, %(paid)s of %(total)s paid",
+            number=invoice["number"],
+            paid=format_money(paid_minor),
+            total=format_money(charged_minor),
+        )
     if invoice["due_minor"] > 0:
         return gettext("%(number)s, open", number=invoice["number"])
     if invoice["due_minor"]:
