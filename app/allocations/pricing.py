@@ -99,6 +99,11 @@ def calculate_row_cost(row: Mapping[Any, Any]) -> Cost:
     return _calculate_cost(row["ticket_type_name"], row["held"], row["unit_price_minor"], discounts)
 
 
+def calculate_place_price(row: Mapping[Any, Any]) -> int:
+    """Return what one place of such a row costs after its discounts, in cents. An issued invoice charges the same."""
+    return sum(line.unit_price_minor for line in calculate_row_cost(row).lines)
+
+
 def _find_bulk_discount(bulk_discounts: Iterable[StoredObject], quantity: int) -> Discount | None:
     """Return the best bulk discount of an event for so many places."""
     applicable_discounts = [discount for discount in bulk_discounts if discount["minQuantity"] <= quantity]

@@ -64,6 +64,31 @@ def test_steps_of_the_plan_are_added_and_removed(block: Block, desk: Visitor) ->
     assert "Links and codes of the block end." in desk.open(path).text
 
 
+def test_the_pages_say_what_a_place_that_goes_back_credits(block: Block, desk: Visitor) -> None:
+    (slot_id, *_) = block.claimed(2)
+    ends = ("", "plan", "release", "edit", f"places/{slot_id}/revoke")
+    data(block.change(unitPriceMinor=39999))
+    assert all("is credited with" not in desk.open(build_path(block, end)).text for end in ends)
+    assert "Once an invoice is issued, places that go back are credited." in desk.open(build_path(block, "edit")).text
+    block.owner.get(f"{block.path}/invoice.pdf")
+    number = data(block.owner.get(f"{block.path}/invoice"))["number"]
+    credited = f"Invoice {number} is credited with {format_money(39999)} for each place that goes back."
+    for end in ends:
+        assert (
+            f"{credited} tuli@bank.example gets the credit note by mail." in desk.open(build_path(block, end)).text
+        ), end
+    data(block.change(holder={"email": None}))
+    for end in ends:
+        page = desk.open(build_path(block, end)).text
+        assert f"{credited} The holder has no e-mail address: send the credit note yourself." in page, end
+    data(block.post("release-unused", quantity=3))
+    run_jobs()
+    assert data(block.owner.get(f"{block.path}/invoice"))["creditedMinor"] == 3 * 39999
+    data(block.owner.patch(f"/api/events/{block.event['id']}", {"visibility": "cancelled"}))
+    data(block.post("invoice/credit"))
+    assert all("is credited with" not in desk.open(build_path(block, end)).text for end in ends), "nothing is charged"
+
+
 def test_places_are_split_off_and_moved(block: Block, desk: Visitor) -> None:
     (slot_id,) = block.claimed(1, name="Frieda")
     desk.open(build_path(block, "move"))

@@ -21,6 +21,7 @@ from app.blueprints.pages.desk.guest_words import (
     LINK_LABELS,
     SLOT_LABELS,
     VIA_LABELS,
+    describe_credit,
     describe_invoice,
     find_block_state,
     name_block,
@@ -113,6 +114,7 @@ def show_block(caller: Caller, event_id: str, block_id: str) -> ResponseReturnVa
         holder=name_holder(block),
         cost=calculate_row_cost(block),
         invoice_label=describe_invoice(block["invoice"]),
+        credit=describe_credit(block) if permissions["may_read_money"] else "",
         steps=list_release_steps(block["release_plan"]),
         figures=FIGURES,
         kind_label=KIND_LABELS[block["kind"]],
@@ -129,19 +131,19 @@ def show_block(caller: Caller, event_id: str, block_id: str) -> ResponseReturnVa
 @blueprint.page("/<block_id>/places/<slot_id>/revoke", access=WRITE)
 def confirm_revocation(caller: Caller, event_id: str, block_id: str, slot_id: str) -> ResponseReturnValue:
     """Say what happens when a place is taken back."""
-    event, _ = get_event_block(caller, event_id, block_id)
-    return _render_revocation(event, block_id, _get_slot(caller, event_id, block_id, slot_id), REVOCATION.fill())
+    event, block = get_event_block(caller, event_id, block_id)
+    return _render_revocation(event, block, _get_slot(caller, event_id, block_id, slot_id), REVOCATION.fill())
 
 
 @blueprint.act("/<block_id>/places/<slot_id>/revoke", access=WRITE)
 def revoke(caller: Caller, event_id: str, block_id: str, slot_id: str) -> ResponseReturnValue:
     """Take a place back from its guest."""
-    event, _ = get_event_block(caller, event_id, block_id)
+    event, block = get_event_block(caller, event_id, block_id)
     slot, form = _get_slot(caller, event_id, block_id, slot_id), REVOCATION.from_request()
     try:
         actions.revoke_slot(caller, event_id, block_id, slot_id, **form.load())
     except FORM_ERRORS as error:
-        return _render_revocation(event, block_id, slot, form.with_error(reword(error)))
+        return _render_revocation(event, block, slot, form.with_error(reword(error)))
     return go_to(
         build_block_path(event_id, block_id), gettext("%(name)s: the place is taken back.", name=name_slot(slot))
     )
@@ -216,7 +218,7 @@ def _get_slot(caller: Caller, event_id: str, block_id: str, slot_id: str) -> Row
     return slot
 
 
-def _render_revocation(event: OwnEvent, block_id: str, slot: Row, form: FilledForm) -> Response:
+def _render_revocation(event: OwnEvent, block: queries.BlockRow, slot: Row, form: FilledForm) -> Response:
     if slot["status"] == states.CLAIMED:
         ends = gettext("The ticket ends at once, and the gate refuses it.")
     else:
@@ -226,8 +228,8 @@ def _render_revocation(event: OwnEvent, block_id: str, slot: Row, form: FilledFo
         form,
         event=event,
         title=gettext("Take the place of %(name)s back?", name=name_slot(slot)),
-        lead=f"{ends} {rest}",
+        lead=" ".join(filter(None, (ends, rest, describe_credit(block)))),
         button=gettext("Take it back"),
-        back=build_block_path(event.id, block_id),
+        back=build_block_path(event.id, block["id"]),
         is_dangerous=True,
     )

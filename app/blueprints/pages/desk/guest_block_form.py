@@ -14,7 +14,7 @@ from app.allocations.block_facts import digest_facts
 from app.allocations.pricing import get_current_price
 from app.blueprints.pages.desk.event_form import format_local_time
 from app.blueprints.pages.desk.form_parts import WRONG_NUMBER, format_amount
-from app.blueprints.pages.desk.guest_words import KIND_LABELS, name_block, reword
+from app.blueprints.pages.desk.guest_words import KIND_LABELS, describe_credit, name_block, reword
 from app.blueprints.pages.desk.guests import MAIL_LIMIT, WRITE, blueprint, count_act
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk_form
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
@@ -129,7 +129,10 @@ PRICE = Input(
 RELEASE_AT = Input(
     "releaseAt",
     lazy_gettext("Give unused places back to the public at"),
-    hint=lazy_gettext("Links and codes of the block end then. Empty: only when you give places back."),
+    hint=lazy_gettext(
+        "Links and codes of the block end then. Empty: only when you give places back. Once an invoice is issued, places that go "
+        "back are credited."
+    ),
     type="datetime-local",
     messages={**IN_THE_PAST, "contradiction": lazy_gettext("A step of the plan comes after this.")},
 )
@@ -334,12 +337,12 @@ def _render_new(event: OwnEvent, form: FilledForm, quote: queries.BlockQuote | N
 
 def _render_changes(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
     mail = gettext("If you enter another address, the holder’s link ends, and a new one goes to that address by mail.")
+    places = gettext("More places come from the public sale. If you enter fewer, free places go back to it.")
     return _render(
         event,
         form,
         title=gettext("Change %(name)s", name=name_block(block)),
-        lead=(f"{mail} " if block["allocator_live"] else "")
-        + gettext("More places come from the public sale. If you enter fewer, free places go back to it."),
+        lead=" ".join(filter(None, (mail if block["allocator_live"] else "", places, describe_credit(block)))),
         button=gettext("Save"),
         back=url_for("desk_guests.show_block", event_id=event.id, block_id=block["id"]),
     )

@@ -14,7 +14,7 @@ from app.blueprints.pages.desk.event_form import describe_moved_times
 from app.blueprints.pages.desk.form_parts import WRONG_NUMBER
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
 from app.blueprints.pages.desk.guest_block_form import FACTS, MAX_PLACES, STEP, FactsSchema, StepAmount
-from app.blueprints.pages.desk.guest_words import name_block, reword
+from app.blueprints.pages.desk.guest_words import describe_credit, name_block, reword
 from app.blueprints.pages.desk.guests import WRITE, blueprint
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk_form
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
@@ -132,7 +132,7 @@ def _render_release(caller: Caller, event: OwnEvent, block: queries.BlockRow, fo
         form,
         event=event,
         title=gettext("Give unused places of %(name)s back now?", name=name_block(block)),
-        lead=f"{_describe_release(caller, event, block)}{_describe_credit(block)}",
+        lead=" ".join(filter(None, (_describe_release(caller, event, block), describe_credit(block)))),
         button=gettext("Give them back"),
         back=build_block_path(event.id, block["id"]),
         is_dangerous=True,
@@ -163,20 +163,6 @@ def _describe_release(caller: Caller, event: OwnEvent, block: queries.BlockRow) 
     )
 
 
-def _describe_credit(block: queries.BlockRow) -> str:
-    """That places of an invoiced block are credited, and who gets the credit note."""
-    if block["invoice"] is None:
-        return ""
-    if block["holder_email"]:
-        text = gettext(
-            "The invoice is issued: the places that go back are credited, and %(email)s gets the credit note by mail.",
-            email=block["holder_email"],
-        )
-    else:
-        text = gettext("The invoice is issued: the places that go back are credited.")
-    return f" {text}"
-
-
 def _render_plan(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
     return render_desk_form(
         form,
@@ -190,6 +176,7 @@ def _render_plan(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> 
         button=gettext("Add the step"),
         back=build_block_path(event.id, block["id"]),
         block=block,
+        credit=describe_credit(block),
         steps=list_release_steps(block["release_plan"]),
         facts=digest_facts(block),
     )

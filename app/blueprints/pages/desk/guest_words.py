@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.allocations import errors, link_summaries, states
+from app.allocations.pricing import calculate_place_price
 from app.core.errors import AppError, ValidationFailed
 from app.core.formatting import format_money
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural, ngettext
@@ -168,6 +169,23 @@ def describe_invoice(invoice: Mapping[str, Any] | None) -> str:
         owed_back = format_money(-invoice["due_minor"])
         return gettext("%(number)s, you owe back %(amount)s", number=invoice["number"], amount=owed_back)
     return gettext("%(number)s, settled", number=invoice["number"])
+
+
+def describe_credit(block: Mapping[Any, Any]) -> str:
+    """What places that go back change of the invoice of a block, and who hears of it; empty if it charges nothing."""
+    invoice = block["invoice"]
+    if invoice is None or invoice["paid_minor"] + invoice["due_minor"] <= 0:
+        return ""
+    credited = gettext(
+        "Invoice %(number)s is credited with %(amount)s for each place that goes back.",
+        number=invoice["number"],
+        amount=format_money(calculate_place_price(block)),
+    )
+    if block["holder_email"]:
+        mailing = gettext("%(email)s gets the credit note by mail.", email=block["holder_email"])
+    else:
+        mailing = gettext("The holder has no e-mail address: send the credit note yourself.")
+    return f"{credited} {mailing}"
 
 
 def _describe_shortage(error: AppError) -> str:
