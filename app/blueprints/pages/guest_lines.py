@@ -17,7 +17,18 @@ from app.web.types import FieldOptions, RawData
 
 MAX_WRONG_LINES, MAX_QUOTE_LENGTH = 10, 60
 PARTY = re.compile(r"(.+?)\s*\+\s*(\d{1,6})")
+SIZE = re.compile(r"\+\s*\d{1,6}")
+SEPARATORS = re.compile(r"[,;\t<>]")
+OTHER_SEPARATORS = re.compile(r"[;\t<>]")
+HEADING_SEPARATORS = re.compile(r"[,;\t<>/|]")
 HEADING = re.compile(r"\be-?mail\b", re.IGNORECASE)
+SINGLE_HEADINGS = frozenset({"name", "names", "naam", "mail", "email", "epos"})
+HEADINGS = SINGLE_HEADINGS.union(
+    ("fullname", "firstname", "lastname", "surname", "guest", "guests", "emailaddress", "mailaddress", "address"),
+    ("vorname", "nachname", "gast", "gäste", "emailadresse", "mailadresse", "adresse"),
+    ("vollenaam", "voornaam", "van", "gas", "gaste", "eposadres", "adres"),
+)
+"""The headings of columns in English, German and Afrikaans, in lower case and without what is no letter."""
 GUESTS = Input(
     "recipients",
     lazy_gettext("Guests"),
@@ -41,8 +52,9 @@ class RecipientSchema(Query):
 class GuestLines(Text):
     """One guest a line: a name and an address, with a comma, a semicolon or a tab between them.
 
-    A name alone is a guest on the list at the gate; "+2" after it is a party of three. The error has a line for each wrong
-    one, for the person who typed them.
+    A name alone is a guest on the list at the gate; "+2" after it is a party of three. Headings of columns are skipped. If
+    the text has no address at all, a comma may also stand between a last and a first name. The error has a line for each
+    wrong one, for the person who typed them.
     """
 
     def __init__(self, *, max_guests: int, **kwargs: Unpack[FieldOptions]) -> None:
@@ -52,12 +64,15 @@ class GuestLines(Text):
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
         lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        lines = [(number, line) for number, line in lines if not _is_heading(line)]
+        if not lines:
+            raise field_error("required", gettext("Enter at least one guest."))
         if len(lines) > self.max_guests:
             raise field_error("too_many", gettext("Enter at most %(most)s guests at once.", most=self.max_guests))
         recipients, problems = [], []
         for number, line in lines:
             try:
-                recipients.append(_parse_line(line))
+                recipients.append(_parse_line(line, has_addresses="@" in text))
             except _WrongLine as error:
                 problems.append(gettext("Line %(number)s: %(problem)s", number=number, problem=error))
         if problems:
@@ -71,8 +86,14 @@ class _WrongLine(Exception):
     """A line that is no guest; its text says why."""
 
 
-def _parse_line(line: str) -> dict[str, Any]:
-    parts = [part.strip() for part in re.split(r"[,;\t<>]", line) if part.strip()]
+def _is_heading(line: str) -> bool:
+    """Whether a line has only headings of columns; of one column only those that are no name of a person."""
+    words = [re.sub(r"[\W_]", "", part).casefold() for part in HEADING_SEPARATORS.split(line) if part.strip()]
+    return bool(words) and all(word in (HEADINGS if len(words) > 1 else SINGLE_HEADINGS) for word in words)
+
+
+def _parse_line(line: str, *, has_addresses: bool) -> dict[str, Any]:
+    parts = [part.strip() for part in SEPARATORS.split(line) if part.strip()]
     addresses = [part for part in parts if "@" in part]
     name = " ".join(part for part in parts if part not in addresses)
     party = PARTY.fullmatch(name)
@@ -82,6 +103,13 @@ def _parse_line(line: str) -> dict[str, Any]:
         raise _WrongLine(gettext("a party has no e-mail address. Leave out the address, or the number."))
     if not addresses and HEADING.search(name):
         raise _WrongLine(gettext("this is not a guest. Leave out the headings of columns."))
+    if not addresses and (wrong := _find_wrong_address(line, parts, has_addresses=has_addresses)):
+        raise _WrongLine(
+            gettext(
+                "“%(address)s” is not an e-mail address. Write a name, or a name and an address.",
+                address=_shorten(wrong),
+            )
+        )
     if addresses:
         recipient = {"name": name, "email": addresses[0]}
     elif party:
@@ -95,12 +123,24 @@ def _parse_line(line: str) -> dict[str, Any]:
     return loaded
 
 
+def _find_wrong_address(line: str, parts: list[str], *, has_addresses: bool) -> str | None:
+    """Return what stands for the address in a line without one; None in `Name`, `Name, +2` and `Last name, first name`."""
+    texts = [part for part in parts if not SIZE.fullmatch(part)]
+    if len(texts) < 2:
+        return None
+    has_digits = any(map(str.isdigit, texts[1].partition("+")[0]))
+    is_whole_name = len(texts) == 2 and not has_addresses and not OTHER_SEPARATORS.search(line) and not has_digits
+    return None if is_whole_name else texts[1]
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= MAX_QUOTE_LENGTH else f"{text[:MAX_QUOTE_LENGTH]}…"
+
+
 def _describe_problem(recipient: dict[str, Any], error: ValidationError) -> str:
     problems = error.messages_dict
     if "email" in problems:
-        address = recipient["email"]
-        quote = address if len(address) <= MAX_QUOTE_LENGTH else f"{address[:MAX_QUOTE_LENGTH]}…"
-        return gettext("“%(address)s” is not an e-mail address.", address=quote)
+        return gettext("“%(address)s” is not an e-mail address.", address=_shorten(recipient["email"]))
     if "quantity" in problems:
         return gettext("a party has at most %(most)s people.", most=MAX_PARTY_SIZE)
     code = problems["name"][0].code
