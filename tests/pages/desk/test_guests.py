@@ -214,6 +214,13 @@ def test_a_new_block_names_the_price_of_the_present_phase(block: Block, desk: Vi
     update_event(block.owner, block.event, ticketTypes=[{**fields, "priceMinor": 85000, "phases": phases}])
     typed = start_block(desk, block)
     assert "N$\xa0650.00, " in desk.page.text and "850.00" not in desk.page.text
+    hint = "; for artists, the press and staff free of charge."
+    assert f"Empty: N$\xa0650.00{hint}" in desk.page.text
+    day = {"name": "Day", "quantity": 5, "priceMinor": 30000}
+    update_event(block.owner, block.event, ticketTypes=[{**fields, "priceMinor": 85000, "phases": phases}, day])
+    typed = start_block(desk, block)
+    assert f"Empty: the price beside the tickets{hint}" in desk.page.text
+    assert "Day, N$\xa0300.00, 5 free" in desk.page.text
     page = desk.send(form=1, **{**typed, "kind": "group"}, show="price")
     assert page.status_code == 200 and "N$\xa06\u202f500.00" in page.text
     for kind in ("artist", "press", "staff"):

@@ -119,10 +119,7 @@ QUANTITY = Input(
 PRICE = Input(
     "price",
     lazy_gettext("Price of a place in N$"),
-    hint=lazy_gettext(
-        "Empty: free of charge for artists, the press and staff, and for others the price of the ticket type now. 0: free "
-        "of charge, without an invoice."
-    ),
+    hint=lazy_gettext("Empty: the price beside the tickets; for artists, the press and staff free of charge."),
     inputmode="decimal",
     messages={"invalid_type": lazy_gettext("Enter an amount like 450 or 450.50.")},
 )
@@ -188,18 +185,25 @@ FOLDED = (
 def build_new_block_form(event: OwnEvent) -> Form:
     """The form of a new block, with the ticket types of the event, their present price, and how many are free."""
     now = utcnow()
+    prices = {ticket_type.id: get_current_price(ticket_type, now) for ticket_type in event.ticket_types}
     types = [
         (
             ticket_type.id,
             gettext(
                 "%(name)s, %(price)s, %(free)s free",
                 name=ticket_type.name,
-                price=format_money(get_current_price(ticket_type, now)),
+                price=format_money(prices[ticket_type.id]),
                 free=max(0, ticket_type.public),
             ),
         )
         for ticket_type in event.ticket_types
     ]
+    price = PRICE
+    if len(prices) == 1:
+        hint = gettext(
+            "Empty: %(amount)s; for artists, the press and staff free of charge.", amount=format_money(*prices.values())
+        )
+        price = replace(PRICE, hint=hint)
     return Form(
         NewBlockSchema,
         Input(
@@ -212,7 +216,7 @@ def build_new_block_form(event: OwnEvent) -> Form:
         KIND,
         NAME,
         *HOLDER,
-        PRICE,
+        price,
         PHONE,
         Input(
             "promoCode",
