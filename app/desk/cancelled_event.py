@@ -2,13 +2,14 @@
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, ColumnElement, Select, cast, exists, func, or_, select, true
+from sqlalchemy import BigInteger, ColumnElement, Select, and_, cast, exists, func, or_, select, true
 from sqlalchemy.dialects.postgresql import array
 from sqlalchemy.orm import aliased
 
-from app.allocations.models import Invoice
+from app.allocations.models import AllocationBlock, Invoice
 from app.allocations.open_invoices import charged_minor_sql
 from app.allocations.queries import sum_payments
+from app.allocations.states import OPEN
 from app.applications.models import Application, StallFeeRefund
 from app.applications.queries import FEE_STATE_SQL, PAID_FEE
 from app.applications.states import ACCEPTED_STATES, ACTIVATED, SUBMITTED, WAITLISTED
@@ -18,9 +19,10 @@ from app.campaigns.filtered_people_sql import APPLICANTS, GUESTS, STALLHOLDERS, 
 from app.campaigns.models import Campaign
 from app.campaigns.states import HOLDERS, SCHEDULED
 from app.core.db import db
+from app.events.event_rows import belongs_to
 from app.events.models import Event, TicketType
 from app.events.visibility import CANCELLED
-from app.invoicing.documents import INVOICE
+from app.invoicing.documents import CREDIT_NOTE, INVOICE
 
 APPROVED_STATES, WAITING_STATES = (*ACCEPTED_STATES, ACTIVATED), (SUBMITTED, WAITLISTED)
 GUEST_ROLES, STALL_ROLES = (TICKET_HOLDERS, GUESTS), (STALLHOLDERS, APPLICANTS)
@@ -34,8 +36,8 @@ CANCELLED_AT_SQL = func.coalesce(
 
 
 class CancellationEffects(NamedTuple):
-    """What an event has but tickets: stalls approved, applicants that wait for a decision, fees paid with their sum in
-    cents, invoices, messages to be sent.
+    """What an event has but tickets: stalls approved, applicants that wait for a decision, fees and invoices paid with
+    their sums in cents, messages to be sent.
     """
 
     stalls: int
@@ -44,6 +46,7 @@ class CancellationEffects(NamedTuple):
     paid_fees_minor: int
     open_invoices: int
     paid_invoices: int
+    paid_invoices_minor: int
     scheduled_messages: int
 
 
@@ -59,10 +62,12 @@ def load_cancellation_effects(event_id: str) -> CancellationEffects:
         .where(Application.event_id == event_id)
         .subquery()
     )
+    is_paid = and_(sum_payments() > 0, sum_payments() >= CHARGED_SQL)
     invoices = (
         select(
             func.count().filter(sum_payments() < CHARGED_SQL),
-            func.count().filter(sum_payments() > 0, sum_payments() >= CHARGED_SQL),
+            func.count().filter(is_paid),
+            cast(func.coalesce(func.sum(sum_payments()).filter(is_paid), 0), BigInteger),
         )
         .where(Invoice.event_id == event_id, Invoice.kind == INVOICE)
         .subquery()
@@ -78,6 +83,17 @@ def select_untold_guests() -> Select[Any]:
         TicketType.event_id == Event.id, TicketType.sold + TicketType.claimed + TicketType.admitted > 0
     )
     return _select_cancelled(has_people, ~_is_written_to(GUEST_ROLES))
+
+
+def select_untold_holders() -> Select[Any]:
+    """The blocks of cancelled events with unused places whose holder has an address, and no credit note since."""
+    credit_note = exists().where(
+        belongs_to(Invoice.block_id, AllocationBlock),
+        Invoice.kind == CREDIT_NOTE,
+        Invoice.issued_at >= CANCELLED_AT_SQL,
+    )
+    has_holder = AllocationBlock.event_id == Event.id, AllocationBlock.holder_email.is_not(None)
+    return _select_cancelled(*has_holder, AllocationBlock.status == OPEN, ~credit_note)
 
 
 def select_untold_stalls() -> Select[Any]:

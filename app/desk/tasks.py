@@ -15,6 +15,7 @@ from app.accounts.models import OrganiserProfile
 from app.accounts.permissions import (
     EVENTS_WRITE,
     GATE_ADMIT,
+    GUESTS_WRITE,
     MEMBERS_WRITE,
     MESSAGES_WRITE,
     MONEY_READ,
@@ -23,7 +24,7 @@ from app.accounts.permissions import (
     STOCK_WRITE,
 )
 from app.admissions.models import Admission
-from app.allocations.models import Invoice
+from app.allocations.models import AllocationBlock, Invoice
 from app.allocations.open_invoices import due_minor_sql, is_overdue_sql
 from app.applications.models import Application, StallFeeRefund
 from app.applications.queries import HAS_NEW_DOCUMENTS_SQL, IS_FEE_OVERDUE_SQL
@@ -36,6 +37,7 @@ from app.desk.cancelled_event import (
     select_invoices_to_credit,
     select_sold_types,
     select_untold_guests,
+    select_untold_holders,
     select_untold_stalls,
     select_waiting_applications,
 )
@@ -62,6 +64,7 @@ from app.money.settlement_state import HAS_SETTLEMENT_SQL
     UNDELIVERED,
     SETTLEMENT,
     CANCELLED_GUESTS,
+    CANCELLED_HOLDERS,
     CANCELLED_STALLS,
     CANCELLED_APPLICATIONS,
     CANCELLED_SALES,
@@ -82,6 +85,7 @@ from app.money.settlement_state import HAS_SETTLEMENT_SQL
     "undelivered",
     "settlement",
     "cancelled_guests",
+    "cancelled_holders",
     "cancelled_stalls",
     "cancelled_applications",
     "cancelled_sales",
@@ -90,6 +94,7 @@ from app.money.settlement_state import HAS_SETTLEMENT_SQL
 )
 CANCELLATION_KINDS = (
     CANCELLED_GUESTS,
+    CANCELLED_HOLDERS,
     CANCELLED_STALLS,
     CANCELLED_APPLICATIONS,
     CANCELLED_SALES,
@@ -203,6 +208,7 @@ def _select_unsettled_events() -> TaskQuery:
 
 TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
     CANCELLED_GUESTS: (MESSAGES_WRITE, select_untold_guests),
+    CANCELLED_HOLDERS: (GUESTS_WRITE, select_untold_holders),
     CANCELLED_STALLS: (MESSAGES_WRITE, select_untold_stalls),
     CANCELLED_APPLICATIONS: (STALLS_DECIDE, select_waiting_applications),
     CANCELLED_SALES: (MONEY_READ, select_sold_types),
@@ -223,7 +229,10 @@ TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
     SETTLEMENT: (MONEY_READ, _select_unsettled_events),
 }
 """The permission and the query of each kind, the most urgent first."""
-COUNTS: dict[str, ColumnElement[int]] = {CANCELLED_SALES: cast(func.sum(TicketType.sold), BigInteger)}
+COUNTS: dict[str, ColumnElement[int]] = {
+    CANCELLED_SALES: cast(func.sum(TicketType.sold), BigInteger),
+    CANCELLED_HOLDERS: func.count(func.lower(AllocationBlock.holder_email).distinct()),
+}
 """What is counted of a kind, if not the rows of its query."""
 
 

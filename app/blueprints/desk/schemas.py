@@ -22,7 +22,7 @@ class TaskRow(Schema):
             "`owed_back`: invoices of blocks for which you owe money back, `fees` and `invoices` of blocks that are overdue, "
             "`failed_mails` to applicants and guests, messages that are `undelivered`, items with "
             "`low_stock`, a draft to `publish`, or a `settlement` report to make. After a cancellation: `cancelled_guests` and "
-            "`cancelled_stalls` (one each: nobody has written to these people since), `cancelled_applications` that wait for a "
+            "`cancelled_stalls` (one each: nobody has written to these people since), `cancelled_holders`: holders of blocks with unused places, `cancelled_applications` that wait for a "
             "decision, `cancelled_sales`: tickets that are sold in your shop, `cancelled_fees` that were paid and not "
             "sent back, and `cancelled_invoices` to credit.",
         },

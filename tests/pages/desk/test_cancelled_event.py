@@ -92,6 +92,36 @@ def test_question_lists_what_is_affected(festival: Festival, desk: Visitor) -> N
     assert "Nobody gets a mail by itself" in answer.text and len(statements) <= 6, statements
 
 
+def test_question_has_the_sum_of_paid_invoices(festival: Festival, desk: Visitor, organiser: Client) -> None:
+    total = data(organiser.get(f"{festival.sponsors.path}/invoice"))["totalMinor"]
+    payment = {"amountMinor": total, "reference": "EFT", "receivedOn": TRANSFER_DAY}
+    data(organiser.post(f"{festival.sponsors.path}/invoice/received", payment))
+    page = desk.open(f"{EVENTS}/{festival.id}/state/cancelled").text
+    assert f"<li>1 invoice is paid: {format_money(total)}</li>" in page and "not paid" not in page
+
+
+def test_holders_of_blocks_are_told(
+    app: Flask, client: Client, owner: Account, festival: Festival, desk: Visitor, organiser: Client
+) -> None:
+    free = create_another_block(festival.block, holder={"email": "TULI@bank.example"}, unitPriceMinor=0)
+    other = create_another_block(festival.block, holder={"email": "lukas@coffee.example"}, unitPriceMinor=0)
+    data(festival.sponsors.change(holder=HOLDER))
+    assert not any("holders" in kind for kind in list_kinds(organiser))
+    cancel(organiser, festival.id)
+    assert "cancelled_holders 2" in list_kinds(organiser)
+    path = f"{EVENTS}/{festival.id}"
+    text = "2 holders of blocks have no word of it. Write to them, and credit their invoices or give the places back"
+    for page in (desk.open(path).text, desk.open("/desk").text):
+        assert text in page and f'href="{path}/guests?status=open"' in page
+    for role, is_named in (("viewer", False), ("finance", False), ("manager", True)):
+        assert (text in open_as(app, client, owner, role).open(path).text) == is_named, role
+    data(festival.sponsors.post("invoice/credit"))
+    data(other.post("release-unused"))
+    assert "cancelled_holders 1" in list_kinds(organiser), "one of two blocks of a holder is left"
+    data(free.post("release-unused"))
+    assert not any("holders" in kind for kind in list_kinds(organiser))
+
+
 def test_question_names_messages_that_still_go_out(desk: Visitor, organiser: Client) -> None:
     event = create_published_event(organiser)
     body = {**MESSAGE, "audienceType": "filtered_people", "audienceFilter": {"roles": ["guests"]}}

@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.organisation_details import load_organisation_details
 from app.accounts.permissions import DEVICES, EVENTS_READ, EVENTS_WRITE, GATE_ADMIT
+from app.allocations.states import OPEN
 from app.blueprints.pages.desk.after_event import OWED_BACK_COUNTED
 from app.blueprints.pages.desk.event_words import VISIBILITY_LABELS
 from app.blueprints.pages.desk.navigation import is_registered
@@ -25,6 +26,7 @@ from app.desk.tasks import (
     CANCELLED_APPLICATIONS,
     CANCELLED_FEES,
     CANCELLED_GUESTS,
+    CANCELLED_HOLDERS,
     CANCELLED_INVOICES,
     CANCELLED_SALES,
     CANCELLED_STALLS,
@@ -76,6 +78,18 @@ TASK_WORDS = {
         lazy_gettext("Write to ticket holders and guests"),
         "desk_messages.write",
         {"roles": [TICKET_HOLDERS, GUESTS], "template": "event-cancelled"},
+    ),
+    CANCELLED_HOLDERS: TaskWords(
+        mark_plural(
+            "is cancelled: %(num)s holder of blocks has no word of it. Write to them, and credit their invoice or give "
+            "the places back",
+            "is cancelled: %(num)s holders of blocks have no word of it. Write to them, and credit their invoices or give "
+            "the places back",
+        ),
+        AFTER_CANCELLATION,
+        lazy_gettext("See the blocks"),
+        "desk_guests.show",
+        {"status": OPEN},
     ),
     CANCELLED_STALLS: TaskWords(
         mark_plural(
