@@ -69,10 +69,10 @@ def test_the_pages_say_what_a_place_that_goes_back_credits(block: Block, desk: V
     ends = ("", "plan", "release", "edit", f"places/{slot_id}/revoke")
     data(block.change(unitPriceMinor=39999))
     assert all("is credited with" not in desk.open(build_path(block, end)).text for end in ends)
-    assert "Once an invoice is issued, places that go back are credited." in desk.open(build_path(block, "edit")).text
+    assert "and places on an issued invoice are credited." in desk.open(build_path(block, "edit")).text
     block.owner.get(f"{block.path}/invoice.pdf")
     number = data(block.owner.get(f"{block.path}/invoice"))["number"]
-    credited = f"Invoice {number} is credited with {format_money(39999)} for each place that goes back."
+    credited = f"Invoice {number} is credited with {format_money(39999)} for each place that is given back."
     for end in ends:
         assert (
             f"{credited} tuli@bank.example gets the credit note by mail." in desk.open(build_path(block, end)).text

@@ -171,6 +171,13 @@ def test_the_pages_say_what_blocks_links_and_claims_are(
     assert ("Print claim codes on cards" in page) == (role == "manager")
 
 
+def test_the_page_of_a_block_has_one_word_for_places_that_are_given_back(block: Block, desk: Visitor) -> None:
+    page = desk.open(build_path(block)).text
+    assert "<dt>Given back to the public</dt>" in page and "When places are given back" in page
+    assert "When places are given back: " in desk.open(build_path(block, "plan")).text
+    assert "goes back" not in page and "goes back" not in desk.page.text
+
+
 def test_the_pages_take_few_statements(block: Block, desk: Visitor) -> None:
     for number in range(4):
         create_another_block(block, name=f"Block {number}")

@@ -127,8 +127,8 @@ RELEASE_AT = Input(
     "releaseAt",
     lazy_gettext("Give unused places back to the public at"),
     hint=lazy_gettext(
-        "Links and codes of the block end then. Empty: only when you give places back. Once an invoice is issued, places that go "
-        "back are credited."
+        "Links and codes of the block end then, and places on an issued invoice are credited. Empty: only when you give "
+        "places back."
     ),
     type="datetime-local",
     messages={**IN_THE_PAST, "contradiction": lazy_gettext("A step of the plan comes after this.")},

@@ -168,7 +168,7 @@ def _render_plan(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> 
         form,
         event=event,
         template="desk/guest_plan.html",
-        title=gettext("When places go back: %(name)s", name=name_block(block)),
+        title=gettext("When places are given back: %(name)s", name=name_block(block)),
         lead=gettext(
             "Unused places go back to the public in steps, for example some a week before the event and the rest "
             "on its day."

@@ -172,12 +172,12 @@ def describe_invoice(invoice: Mapping[str, Any] | None) -> str:
 
 
 def describe_credit(block: Mapping[Any, Any]) -> str:
-    """What places that go back change of the invoice of a block, and who hears of it; empty if it charges nothing."""
+    """What giving places back changes of the invoice of a block, and who hears of it; empty if it charges nothing."""
     invoice = block["invoice"]
     if invoice is None or invoice["paid_minor"] + invoice["due_minor"] <= 0:
         return ""
     credited = gettext(
-        "Invoice %(number)s is credited with %(amount)s for each place that goes back.",
+        "Invoice %(number)s is credited with %(amount)s for each place that is given back.",
         number=invoice["number"],
         amount=format_money(calculate_place_price(block)),
     )
