@@ -37,7 +37,7 @@ CANCELLED_AT_SQL = func.coalesce(
 
 class CancellationEffects(NamedTuple):
     """What an event has but tickets: stalls approved, applicants that wait for a decision, fees and invoices paid with
-    their sums in cents, messages to be sent.
+    their sums in cents, invoices not paid in full with what was paid of them, messages to be sent.
     """
 
     stalls: int
@@ -45,6 +45,7 @@ class CancellationEffects(NamedTuple):
     paid_fees: int
     paid_fees_minor: int
     open_invoices: int
+    partly_paid_minor: int
     paid_invoices: int
     paid_invoices_minor: int
     scheduled_messages: int
@@ -62,10 +63,12 @@ def load_cancellation_effects(event_id: str) -> CancellationEffects:
         .where(Application.event_id == event_id)
         .subquery()
     )
+    is_open = sum_payments() < CHARGED_SQL
     is_paid = and_(sum_payments() > 0, sum_payments() >= CHARGED_SQL)
     invoices = (
         select(
-            func.count().filter(sum_payments() < CHARGED_SQL),
+            func.count().filter(is_open),
+            cast(func.coalesce(func.sum(sum_payments()).filter(is_open), 0), BigInteger),
             func.count().filter(is_paid),
             cast(func.coalesce(func.sum(sum_payments()).filter(is_paid), 0), BigInteger),
         )

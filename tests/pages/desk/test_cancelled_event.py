@@ -94,7 +94,11 @@ def test_question_lists_what_is_affected(festival: Festival, desk: Visitor) -> N
 
 def test_question_has_the_sum_of_paid_invoices(festival: Festival, desk: Visitor, organiser: Client) -> None:
     total = data(organiser.get(f"{festival.sponsors.path}/invoice"))["totalMinor"]
-    payment = {"amountMinor": total, "reference": "EFT", "receivedOn": TRANSFER_DAY}
+    part = {"amountMinor": 300010, "reference": "EFT", "receivedOn": TRANSFER_DAY, "part": True}
+    data(organiser.post(f"{festival.sponsors.path}/invoice/received", part))
+    page = desk.open(f"{EVENTS}/{festival.id}/state/cancelled").text
+    assert f"<li>1 invoice is not paid, or only in part: {format_money(300010)}</li>" in page
+    payment = {"amountMinor": total - 300010, "reference": "EFT 2", "receivedOn": TRANSFER_DAY}
     data(organiser.post(f"{festival.sponsors.path}/invoice/received", payment))
     page = desk.open(f"{EVENTS}/{festival.id}/state/cancelled").text
     assert f"<li>1 invoice is paid: {format_money(total)}</li>" in page and "not paid" not in page

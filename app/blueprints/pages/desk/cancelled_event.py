@@ -12,6 +12,10 @@ def list_effects(event: OwnEvent) -> list[str]:
     guests = sum(ticket_type.claimed + ticket_type.admitted for ticket_type in event.ticket_types)
     effects = load_cancellation_effects(event.id)
     fees = ngettext("%(num)s stall fee is paid", "%(num)s stall fees are paid", effects.paid_fees)
+    open_invoices = ngettext("%(num)s invoice is not paid", "%(num)s invoices are not paid", effects.open_invoices)
+    partly_paid = ""
+    if effects.partly_paid_minor > 0:
+        partly_paid = gettext(", or only in part: %(amount)s", amount=format_money(effects.partly_paid_minor))
     invoices = ngettext("%(num)s invoice is paid", "%(num)s invoices are paid", effects.paid_invoices)
     lines = [
         (guests, ngettext("%(num)s guest of blocks has a ticket", "%(num)s guests of blocks have a ticket", guests)),
@@ -36,10 +40,7 @@ def list_effects(event: OwnEvent) -> list[str]:
             ),
         ),
         (effects.paid_fees, f"{fees}: {format_money(effects.paid_fees_minor)}"),
-        (
-            effects.open_invoices,
-            ngettext("%(num)s invoice is not paid", "%(num)s invoices are not paid", effects.open_invoices),
-        ),
+        (effects.open_invoices, f"{open_invoices}{partly_paid}"),
         (effects.paid_invoices, f"{invoices}: {format_money(effects.paid_invoices_minor)}"),
         (
             effects.scheduled_messages,
