@@ -49,6 +49,18 @@ HISTORY: Label[Any] = literal_column(
     JSONB,
 ).label("history")
 
+UNSUBSCRIBED: Label[Any] = literal_column(
+    """(SELECT coalesce(jsonb_object_agg(v.variant, v.people), '{}') FROM (
+            SELECT r.variant, count(DISTINCT r.person) AS people
+              FROM unsubscribe u JOIN campaign_recipient r ON r.person = u.address
+             WHERE (u.organiser_id = event.organiser_id OR u.organiser_id IS NULL) AND NOT u.by_organiser
+               AND u.created_at >= campaign.started_at AND u.created_at >= r.settled_at
+               AND r.campaign_id = campaign.id AND r.event_id = campaign.event_id AND r.state IN ('sent', 'uncertain')
+             GROUP BY r.variant) v)""",
+    JSONB,
+).label("unsubscribed_people")
+"""Of each variant, the people who stopped the messages of the organiser, or of all, after this one was sent to them."""
+
 
 class Placeholder(NamedTuple):
     """A placeholder and its meaning."""
@@ -99,8 +111,8 @@ def list_campaigns_with_sums_query(caller: Caller, event_id: str, *, status: str
 
 
 def get_campaign(caller: Caller, event_id: str, campaign_id: str) -> CampaignRow:
-    """A campaign with its figures and its acts. Raises NotFound."""
-    return _fetch_one(select(*CAMPAIGN, TALLIES, HISTORY), caller, event_id, campaign_id)
+    """A campaign with its figures, the people who unsubscribed since, and its acts. Raises NotFound."""
+    return _fetch_one(select(*CAMPAIGN, TALLIES, UNSUBSCRIBED, HISTORY), caller, event_id, campaign_id)
 
 
 def get_campaign_to_copy(caller: Caller, event_id: str, campaign_id: str) -> CampaignRow:

@@ -85,7 +85,9 @@ class Figures(Schema):
     total = WholeNumber(required=True)
     sent = WholeNumber(required=True)
     failed = WholeNumber(required=True)
-    suppressed = WholeNumber(required=True, metadata={"description": "unsubscribed between the start and the sending"})
+    suppressed = WholeNumber(
+        required=True, metadata={"description": "left out, because they unsubscribed between the start and the sending"}
+    )
     uncertain = WholeNumber(
         required=True, metadata={"description": "handed over without a confirmation that it arrived"}
     )
@@ -146,6 +148,15 @@ class Act(Schema):
 
 
 class CampaignData(CampaignRow):
+    unsubscribed = fields.Function(
+        lambda row: sum(row["unsubscribed_people"].values()),
+        required=True,
+        metadata={
+            "type": "integer",
+            "example": 2,
+            "description": "People who unsubscribed after this message was sent to them, from you or from all organisers.",
+        },
+    )
     history = List(Nested(Act), required=True)
 
 

@@ -37,9 +37,10 @@ FIGURE_LABELS = {
     "sent": lazy_gettext("Sent"),
     "failed": lazy_gettext("Failed"),
     "uncertain": lazy_gettext("Uncertain"),
-    "suppressed": lazy_gettext("Unsubscribed since"),
+    "suppressed": lazy_gettext("Left out while sending"),
     "pending": lazy_gettext("Still to send"),
     "clicked": lazy_gettext("Clicked the link"),
+    "unsubscribed": lazy_gettext("Unsubscribed since"),
 }
 UNDELIVERED_LABELS = {states.FAILED: lazy_gettext("Failed"), states.UNCERTAIN: lazy_gettext("Uncertain")}
 MAIL_LABELS = {

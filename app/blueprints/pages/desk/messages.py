@@ -179,7 +179,13 @@ def render_message(caller: Caller, event_id: str, campaign_id: str, error: AppEr
     """The page of a message, or why an act on it was not possible."""
     event = events.get_event(caller, event_id)
     campaign = queries.get_campaign(caller, event_id, campaign_id)
-    figures = {name: queries.build_figures((campaign["tallies"] or {}).get(name, {})) for name in VARIANTS}
+    figures = {
+        name: {
+            **queries.build_figures((campaign["tallies"] or {}).get(name, {})),
+            "unsubscribed": campaign["unsubscribed_people"].get(name, 0),
+        }
+        for name in VARIANTS
+    }
     totals = {name: sum(figures[variant][name] for variant in VARIANTS) for name in FIGURE_LABELS}
     return render_desk(
         "desk/message.html",
