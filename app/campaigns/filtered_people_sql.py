@@ -4,13 +4,15 @@ Each role is a source with the columns `id, email, name, phone`, one row per tic
 the same type in all, so that PostgreSQL looks for a person by the indexes of all sources. The parameters are those of
 `build_filter_parameters`; an empty list means no condition. PostgreSQL plans these statements with their values, so a
 condition without a value, and a role that is not chosen, cost nothing.
+
+Stallholders are the merchants who take part, and approved applicants with a settled fee who have no account yet.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from app.allocations.queries import slot_holders_sql
-from app.applications.states import ENDED_STATES
+from app.applications.states import AWAITING_DOCUMENTS, ENDED_STATES, READY
 from app.applications.states import STATES as APPLICATION_STATES
 from app.core.languages import SOURCE_LANGUAGE
 from app.events.ticket_holders import ticket_holders_sql
@@ -27,6 +29,9 @@ ROLES_BY_CONDITION = {
 WAITING_OR_ACCEPTED = tuple(state for state in APPLICATION_STATES if state not in ENDED_STATES)
 """The states of applicants who are chosen without `application_states`."""
 Filter = Mapping[str, Any]
+_FEE_IS_SETTLED = f"""(a.status = '{READY}' OR a.status = '{AWAITING_DOCUMENTS}'
+                        AND (a.amount_minor = 0 OR a.paid_at IS NOT NULL OR a.waived_at IS NOT NULL))"""
+"""Of an application `a` that is approved and not activated."""
 
 
 def build_filter_parameters(chosen: Filter) -> dict[str, object]:
@@ -50,8 +55,9 @@ def list_sources(event: str) -> list[str]:
                AND {_speaks("stallholder.language", "stallholder.email")}""",
         f"""SELECT a.id, a.email COLLATE "default" AS email, a.contact_name AS name, a.phone
               FROM merchant_application a
-             WHERE a.event_id = {event} AND a.erased_at IS NULL AND {_has_role(APPLICANTS)}
-               AND {_is_listed("a.status", "application_states")} AND {_speaks("a.language", "a.email")}""",
+             WHERE a.event_id = {event} AND a.erased_at IS NULL AND {_speaks("a.language", "a.email")}
+               AND ({_has_role(APPLICANTS)} AND {_is_listed("a.status", "application_states")}
+                    OR {_has_role(STALLHOLDERS)} AND {_FEE_IS_SETTLED})""",
     ]
 
 

@@ -84,6 +84,32 @@ def test_applicants_are_chosen_by_state_and_without_it_those_who_may_still_come(
     assert reached(campaign_event, "applicants") == set()
 
 
+def test_stallholders_are_also_approved_applicants_with_a_settled_fee_once(
+    client: Client, campaign_event: CampaignEvent
+) -> None:
+    create_participant(client, campaign_event.owner, campaign_event.event["id"], email="stall@example.com")
+    for name in ("free", "documents", "paid", "waived", "unpaid", "both", "stall", "submitted", "declined", "gone"):
+        fields = {"amountMinor": 0} if name in ("free", "documents", "both", "stall", "gone") else {}
+        application = apply(campaign_event, f"{name}@example.com", **fields)
+        if name == "submitted":
+            continue
+        decision = "declined" if name == "declined" else "approved"
+        kinds = {"documentsRequired": ["identity"] if name in ("documents", "paid") else []}
+        decide_application(campaign_event.owner, application, decision, **({} if name == "declined" else kinds))
+    execute("UPDATE merchant_application SET paid_at = now() WHERE email = 'paid@example.com'")
+    execute("UPDATE merchant_application SET waived_at = now(), status = 'ready' WHERE email = 'waived@example.com'")
+    execute("UPDATE merchant_application SET erased_at = now() WHERE email = 'gone@example.com'")
+    campaign_event.sold("both@example.com")
+    settled = {"stall", "free", "documents", "paid", "waived", "both"}
+    assert reached(campaign_event, "stallholders") == settled
+    assert reached(campaign_event, "stallholders", "ticket_holders") == settled
+    assert reached(campaign_event, "stallholders", "applicants") == settled | {"unpaid", "submitted"}
+    assert "unpaid" not in reached(campaign_event, "stallholders", "applicants", applicationStates=["submitted"])
+    unsubscribe("free@example.com", campaign_event)
+    suppress("email", "paid@example.com")
+    assert reached(campaign_event, "stallholders") == settled - {"free", "paid"}
+
+
 def test_a_language_is_that_of_the_row_or_the_account_or_english(campaign_event: CampaignEvent) -> None:
     campaign_event.sold("account@example.com", "nobody@example.com")
     create_account(email="account@example.com", language="de")

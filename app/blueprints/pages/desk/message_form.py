@@ -165,7 +165,10 @@ def build_message_form(choices: AudienceChoices, *, with_audience: bool = True) 
         Input(
             "roles",
             lazy_gettext("Who gets it"),
-            hint=lazy_gettext("Everybody gets it once, also people who are in several of these groups."),
+            hint=lazy_gettext(
+                "Everybody gets it once, also people who are in several of these groups. Stallholders are also approved "
+                "applicants with a settled fee who have not opened their account yet."
+            ),
             type="checkboxes",
             options=list(ROLE_LABELS.items()),
             messages={"required": lazy_gettext("Choose who gets it.")},
