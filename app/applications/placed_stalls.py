@@ -1,10 +1,15 @@
-"""Which application a stall of the stall plan came from, what it says, and which number the stall of an application has."""
+"""The applications behind the stall plan: which one a stall came from, what it says, and approved ones without a stall yet."""
 
-from sqlalchemy import ColumnElement, ScalarSelect, select
+from collections.abc import Sequence
 
+from sqlalchemy import ColumnElement, RowMapping, ScalarSelect, func, select
+
+from app.accounts.caller import Caller
 from app.applications.models import Application
-from app.applications.states import ACTIVATED
+from app.applications.states import ACCEPTED_STATES, ACTIVATED
 from app.core.db import db
+from app.events.models import Event
+from app.events.queries import owned
 from app.invitations.models import Participation
 
 
@@ -19,6 +24,21 @@ def find_stall_description(event_id: str, merchant_id: str) -> str | None:
     is_of_event = (Application.event_id == event_id) & (Application.account_id == merchant_id)
     statement = select(Application.description).where(is_of_event, Application.status == ACTIVATED)
     return db.session.scalar(statement.order_by(Application.activated_at.desc(), Application.id).limit(1))
+
+
+def list_stalls_to_come(caller: Caller, event_id: str) -> Sequence[RowMapping]:
+    """The approved applications of an event whose merchant has not opened their account, by name.
+
+    They have `id, event_id, reference, business_name, stall_type, status`. Nothing for an event of others.
+    """
+    columns = (Application.reference, Application.business_name, Application.stall_type, Application.status)
+    statement = (
+        select(Application.id, Application.event_id, *columns)
+        .join(Event, Event.id == Application.event_id)
+        .where(Application.event_id == event_id, Application.status.in_(ACCEPTED_STATES), owned(caller))
+        .order_by(func.lower(Application.business_name), Application.id)
+    )
+    return db.session.execute(statement).mappings().all()
 
 
 def application_id_sql() -> ScalarSelect[str]:

@@ -288,3 +288,23 @@ def test_the_stall_plan_is_changed_and_printed(
     viewer = open_as(app, client, owner, "viewer")
     assert "Change<span" not in viewer.open(path).text and viewer.open(f"{path}/{first.id}").status_code == 403
     assert sign_in_browser(app, create_owner("Other")).open(f"{path}/sheet").status_code == 404
+
+
+def test_the_plan_and_its_sheet_list_approved_stalls_without_an_account(
+    app: Flask, client: Client, owner: Account, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    path, heading = f"{build_path(event)}/plan", "Approved, account not opened yet"
+    decide_application(organiser, apply(client, event, "Declined Grill"), "declined")
+    apply(client, event, "Waiting Grill")
+    assert heading not in desk.open(path).text and heading not in desk.open(f"{path}/sheet").text
+    fields = {"eventId": event["id"], "stallType": "Crafts", "amountMinor": 80000, "documentsRequired": []}
+    approved = create_approved_application(client, organiser, **fields, businessName="Baskets <3")
+    for page in (desk.open(path).text, desk.open(f"{path}/sheet").text):
+        below = page[page.index(heading) :]
+        for words in ("Baskets &lt;3", "Crafts", approved["reference"], "Fee to pay"):
+            assert words in below, words
+        assert "Declined Grill" not in page and "Waiting Grill" not in page
+    link = f'<a href="{build_path(event, approved)}">Baskets &lt;3</a>'
+    assert link in desk.open(path).text and link in open_as(app, client, owner, "viewer").open(path).text
+    execute_sql("UPDATE merchant_application SET status = 'activated' WHERE business_name = 'Baskets <3'")
+    assert heading not in desk.open(path).text

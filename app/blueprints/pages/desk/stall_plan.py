@@ -8,10 +8,11 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import STALLS_INVITE
-from app.applications.placed_stalls import application_id_sql, find_stall_description
+from app.applications.placed_stalls import application_id_sql, find_stall_description, list_stalls_to_come
 from app.blueprints.pages.desk.form_parts import VERSION, VersionSchema
 from app.blueprints.pages.desk.shell import go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.stalls import READ, blueprint, get_permissions, link_application
+from app.blueprints.pages.desk.stall_words import STATE_LABELS
 from app.blueprints.pages.desk.tables import STATUS, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
@@ -94,14 +95,29 @@ def show_plan(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the stalls with their places in the plan, and who is open now."""
     event = events.get_event(caller, event_id)
     view = partial(_list_stalls, caller, event_id)
-    return render_desk_table("desk/stall_plan.html", PLAN, view, event=event, **get_permissions(caller, event))
+    return render_desk_table(
+        "desk/stall_plan.html",
+        PLAN,
+        view,
+        event=event,
+        stalls_to_come=list_stalls_to_come(caller, event_id),
+        link_application=link_application,
+        state_labels=STATE_LABELS,
+        **get_permissions(caller, event),
+    )
 
 
 @blueprint.page("/plan/sheet", access=READ)
 def show_sheet(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the whole plan on one page, to print."""
     event = events.get_event(caller, event_id)
-    return render_desk("desk/stall_sheet.html", event=event, rows=stalls.list_plan(caller, event_id))
+    return render_desk(
+        "desk/stall_sheet.html",
+        event=event,
+        rows=stalls.list_plan(caller, event_id),
+        stalls_to_come=list_stalls_to_come(caller, event_id),
+        state_labels=STATE_LABELS,
+    )
 
 
 @blueprint.page("/plan/<merchant_id>", access=PLACE)
