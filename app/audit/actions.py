@@ -143,7 +143,7 @@ class Action(StrEnum):
     MESSAGE_ADDRESSES_EXPORTED = (
         "exports.message_addresses",
         "event",
-        "Undelivered messages, or addresses without messages, were downloaded as CSV.",
+        "Recipients, undelivered messages, or addresses without messages were downloaded as CSV.",
     )
     FILE_EXPORTED = "exports.file", "file", "A file that a worker has made was downloaded."
     AUDIT_EXPORTED = "exports.audit", "audit", "The audit trail was downloaded as CSV."

@@ -8,7 +8,7 @@ does not show whether a holder has an account.
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, Label, RowMapping, Select, Table, and_, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Label, RowMapping, Select, Table, and_, case, func, literal_column, or_, select
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.accounts.caller import Caller
@@ -24,6 +24,7 @@ from app.core.db import db, fetch_rows
 from app.core.errors import NotFound
 from app.events.models import Event, TicketType
 from app.events.queries import owned, ownership_params
+from app.events.search_words import contains_sql
 
 ListQuery = Select[Any]
 """A list that the caller sorts and pages."""
@@ -33,6 +34,13 @@ RECIPIENT = cast(Table, Recipient.__table__).c
 SORTS: dict[str, ColumnElement[Any]] = {"created_at": CAMPAIGN.created_at}
 UNDELIVERED = (FAILED, UNCERTAIN)
 RECIPIENT_SORTS: dict[str, ColumnElement[Any]] = {"id": RECIPIENT.id}
+PERSON_SORTS = {**RECIPIENT_SORTS, "address": RECIPIENT.person}
+ERASED_PERSON = RECIPIENT.person.like("erased:%")
+ADDRESS = case((ERASED_PERSON, None), (RECIPIENT.channel == "push", RECIPIENT.person), else_=RECIPIENT.address).label(
+    "address"
+)
+"""Where a message went: to the devices of an account by its e-mail address, and nowhere of an erased person."""
+RECIPIENT_COLUMNS = (*(column for column in RECIPIENT if column.name != "address"), ADDRESS)
 _FIGURES = ", ".join(f"'{figure}', sum({figure})" for figure in ("total", *SETTLED, "clicked"))
 TALLIES: Label[Any] = literal_column(
     f"""(SELECT jsonb_object_agg(t.variant, t.figures) FROM (
@@ -128,10 +136,39 @@ def build_figures(tally: Mapping[str, int]) -> dict[str, int]:
 
 def list_uncertain_query(caller: Caller, event_id: str, campaign_id: str) -> ListQuery:
     """The recipients whose message may or may not have arrived. Raises NotFound."""
+    return list_recipients_query(caller, event_id, campaign_id, state=UNCERTAIN)
+
+
+def list_recipients_query(
+    caller: Caller,
+    event_id: str,
+    campaign_id: str,
+    *,
+    q: str | None = None,
+    state: str | None = None,
+    finds_addresses: bool = False,
+) -> ListQuery:
+    """The recipients of a campaign, once on each channel. Raises NotFound.
+
+    `q` is a part of the name or a whole address, and with `finds_addresses` also a part of an address: who sees masked
+    addresses only must not guess them letter by letter.
+    """
     _fetch_one(select(CAMPAIGN.id), caller, event_id, campaign_id)
-    return select(*RECIPIENT).where(
-        RECIPIENT.campaign_id == campaign_id, RECIPIENT.event_id == event_id, RECIPIENT.state == UNCERTAIN
+    statement = (
+        select(*RECIPIENT_COLUMNS, Event.timezone)
+        .join(Event, Event.id == RECIPIENT.event_id)
+        .where(RECIPIENT.campaign_id == campaign_id, RECIPIENT.event_id == event_id)
     )
+    if state is not None:
+        statement = statement.where(RECIPIENT.state == state)
+    if not q:
+        return statement
+    address = q.lower()
+    if finds_addresses:
+        matches = or_(*(column.contains(address, autoescape=True) for column in (RECIPIENT.person, RECIPIENT.address)))
+    else:
+        matches = (RECIPIENT.person == address) | (RECIPIENT.address == address)
+    return statement.where(contains_sql(RECIPIENT.name, q) | (matches & ~ERASED_PERSON))
 
 
 def list_undelivered_query(
@@ -140,7 +177,7 @@ def list_undelivered_query(
     """The messages of an event, or of one campaign, that failed or whose arrival is uncertain. Raises NotFound."""
     check_event_access(caller, event_id)
     statement = (
-        select(*RECIPIENT, CAMPAIGN.name.label("campaign_name"), Event.timezone)
+        select(*RECIPIENT_COLUMNS, CAMPAIGN.name.label("campaign_name"), Event.timezone)
         .join(Campaign, and_(CAMPAIGN.id == RECIPIENT.campaign_id, CAMPAIGN.event_id == RECIPIENT.event_id))
         .join(Event, Event.id == CAMPAIGN.event_id)
         .where(CAMPAIGN.event_id == event_id, has_not_arrived(state))

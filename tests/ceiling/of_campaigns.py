@@ -81,6 +81,13 @@ def sending_a_copy_with_a_key(client: Client) -> Ask:
     )
 
 
+@case(f"GET {ONE}/recipients")
+def a_search_among_recipients_with_its_total(client: Client) -> Ask:
+    campaign_event = crowd_of(client)
+    campaign = campaign_event.draft()
+    return lambda: campaign_event.owner.get(f"{campaign_event.one(campaign)}/recipients?withTotal=true&q=frieda")
+
+
 @case(f"GET {ONE}/uncertain")
 def the_uncertain_with_their_total(client: Client) -> Ask:
     campaign_event = crowd_of(client)

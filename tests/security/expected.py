@@ -278,6 +278,7 @@ event: write, verified  POST   /api/events/{id}/notifications/campaigns/{campaig
 event: read             GET    /api/events/{id}/notifications/campaigns/{campaignId}
 event: write, verified  PATCH  /api/events/{id}/notifications/campaigns/{campaignId}
 event: write            POST   /api/events/{id}/notifications/campaigns/{campaignId}/cancel
+event: read             GET    /api/events/{id}/notifications/campaigns/{campaignId}/recipients
 event: read             GET    /api/events/{id}/notifications/campaigns/{campaignId}/uncertain
 event: send again       POST   /api/events/{id}/notifications/campaigns/{campaignId}/resend-uncertain
 event: write, verified  POST   /api/events/{id}/notifications/test

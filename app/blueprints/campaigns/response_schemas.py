@@ -161,7 +161,7 @@ class CampaignData(CampaignRow):
 
 
 class RecipientRow(Schema):
-    """A recipient with a masked address."""
+    """A recipient with a masked address, which is null if the data of the person was erased."""
 
     @pre_dump
     def mask_address(self, row: Mapping[str, Any], **_: Any) -> dict[str, object]:
@@ -170,7 +170,7 @@ class RecipientRow(Schema):
     id = fields.String(required=True, metadata=ID)
     channel = fields.String(required=True, metadata={"example": "email"})
     name = fields.String(required=True, allow_none=True)
-    address = fields.String(required=True, metadata={"example": "f•••@example.com"})
+    address = fields.String(required=True, allow_none=True, metadata={"example": "f•••@example.com"})
     variant = fields.String(required=True, metadata={"example": "A"})
     state = fields.String(required=True, metadata={"example": UNCERTAIN})
     reason = fields.String(required=True, allow_none=True)

@@ -125,6 +125,17 @@ def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Versioned:
 
 
 @blp.get(
+    f"{CAMPAIGN_PATH}/recipients",
+    access=may(MESSAGES_READ),
+    query=schemas.RecipientFilters,
+    returns=Listing("recipients", response_schemas.RecipientRow, queries.RECIPIENT_SORTS, "id"),
+)
+def list_recipients(id: str, campaign_id: str, **filters: Any) -> queries.ListQuery:
+    """List who gets or got a campaign, once on each channel, and what became of it. A draft has no recipients yet."""
+    return queries.list_recipients_query(get_current_caller(), id, campaign_id, **filters)
+
+
+@blp.get(
     f"{CAMPAIGN_PATH}/uncertain",
     access=may(MESSAGES_READ),
     returns=Listing("recipients", response_schemas.RecipientRow, queries.RECIPIENT_SORTS, "id"),

@@ -9,7 +9,7 @@ from marshmallow import fields
 from app.applications.states import STATES as APPLICATION_STATES
 from app.campaigns.filtered_people_sql import ROLES
 from app.campaigns.queries import UNDELIVERED
-from app.campaigns.states import AUDIENCES, HOLDERS, STATES
+from app.campaigns.states import AUDIENCES, HOLDERS, RECIPIENT_STATES, STATES
 from app.core.errors import ValidationFailed
 from app.core.languages import LANGUAGES
 from app.desk.failed_mails import MAX_CLEARED
@@ -140,6 +140,11 @@ class ResendBody(Schema):
 
 class CampaignFilters(Query):
     status = Choice(*STATES, metadata={"example": "sent"})
+
+
+class RecipientFilters(Query):
+    q = Text(min=2, max=254, metadata={"example": "frieda", "description": "A part of a name, or a whole address."})
+    state = Choice(*RECIPIENT_STATES, metadata={"example": "sent"})
 
 
 class UndeliveredFilters(Query):

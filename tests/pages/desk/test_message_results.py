@@ -4,14 +4,17 @@ import re
 from typing import Any
 
 import pytest
+from flask import Flask
 
-from tests.campaigns.test_audience import create_block
+from app.accounts.models import Account
+from tests.campaigns.test_audience import create_block, execute
 from tests.campaigns.test_filtered_audience import choose, claim
 from tests.factories.accounts import list_mails_to
 from tests.factories.applications import create_application
-from tests.factories.campaigns import CampaignEvent
+from tests.factories.campaigns import CampaignEvent, fetch_sql_rows
 from tests.factories.merchants import create_participant
-from tests.http import Client
+from tests.http import Client, data, read_error
+from tests.pages.desk.test_events import open_as
 from tests.pages.desk.test_messages import build_path
 from tests.pages.pages import Visitor
 
@@ -39,6 +42,11 @@ def find_link(address: str) -> str:
     """The path of the unsubscribe link of the message to an address."""
     (path,) = {path for mail in list_mails_to(address) for path in re.findall(r"/unsubscribe/[\w.~-]+", mail["text"])}
     return path
+
+
+def read_rows(page: Any) -> str:
+    """The table of a page with its text, without the menu and the filters."""
+    return str(page.text).partition('<div id="table"')[2]
 
 
 def read_figures(page: Any) -> dict[str, int]:
@@ -78,3 +86,81 @@ def test_who_had_unsubscribed_before_or_was_stopped_by_the_organiser_does_not_co
     assert campaign_event.finished(second)["status"] == "sent"
     campaign_event.owner.post(f"{campaign_event.path}/suppressions", {"address": APPLICANT})
     assert [campaign_event.now(id)["unsubscribed"] for id in (first, second)] == [1, 0]
+
+
+def test_everybody_who_got_a_message_is_found_by_name_address_and_state(
+    campaign_event: CampaignEvent, desk: Visitor
+) -> None:
+    id = send_to_all(campaign_event)
+    execute(
+        "UPDATE campaign_recipient SET state = 'suppressed', reason = 'optedOut' WHERE person = :person", person=OTHER
+    )
+    page = desk.open(build_path(campaign_event, id))
+    path = build_path(campaign_event, id, "recipients")
+    assert f'href="{path}"' in page.text
+    page = desk.open(path).text
+    assert "4 messages" in page and all(address in page for address in (GUEST, STALL, APPLICANT, OTHER))
+    assert "Unsubscribed, or switched the channel off" in page
+    for query, found in (
+        (f"q={APPLICANT.upper()}", [APPLICANT]),
+        ("q=GUEST@", [GUEST]),
+        ("q=fried", [GUEST, STALL]),
+        ("state=suppressed", [OTHER]),
+        ("state=failed", []),
+        ("q=%25", []),
+    ):
+        text = desk.open(f"{path}?{query}").text
+        assert [
+            address for address in (GUEST, STALL, APPLICANT, OTHER) if address in text.split("</form>")[-1]
+        ] == found
+    file = desk.open(f"{path}?format=csv&state=sent").text
+    assert GUEST in file and OTHER not in file
+    assert fetch_sql_rows("SELECT count(*) FROM audit_entry WHERE action = 'exports.message_addresses'") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("role", "status", "sees_addresses"),
+    [
+        ("viewer", 200, True),
+        ("messages", 200, False),
+        ("finance", 403, False),
+        ("door", 403, False),
+    ],
+)
+def test_addresses_are_for_those_who_may_see_the_guests(
+    app: Flask,
+    client: Client,
+    owner: Account,
+    campaign_event: CampaignEvent,
+    role: str,
+    status: int,
+    sees_addresses: bool,
+) -> None:
+    id = send_to_all(campaign_event)
+    visitor, path = open_as(app, client, owner, role), build_path(campaign_event, id, "recipients")
+    page = visitor.open(path)
+    assert page.status_code == status and (GUEST in page.text) == sees_addresses
+    if status == 200:
+        assert "Frieda" in read_rows(page) and "Frieda" in read_rows(visitor.open(f"{path}?q={GUEST}"))
+        assert ("Frieda" in read_rows(visitor.open(f"{path}?q=gues"))) == sees_addresses
+        assert (GUEST in visitor.open(f"{path}?format=csv").text) == sees_addresses
+
+
+def test_the_api_masks_addresses_pages_and_forgets_erased_people(campaign_event: CampaignEvent) -> None:
+    id = send_to_all(campaign_event)
+    path = f"{campaign_event.one(id)}/recipients"
+    seen, cursor = [], None
+    while not seen or cursor:
+        query = {"limit": 3, "withTotal": "true", **({"cursor": cursor} if cursor else {})}
+        page = data(campaign_event.owner.get(path, query_string=query))
+        seen += [row["address"] for row in page["recipients"]]
+        cursor = page["pagination"]["nextCursor"]
+        assert page["pagination"]["total"] == 4
+    assert sorted(seen) == ["a•••@example.com", "g•••@example.com", "o•••@example.com", "s•••@example.com"]
+    (found,) = data(campaign_event.owner.get(f"{path}?q={GUEST}&state=sent"))["recipients"]
+    assert found["name"] == "Frieda" and found["settledAt"]
+    assert data(campaign_event.owner.get(f"{path}?q=gues"))["recipients"] == []
+    execute("UPDATE campaign_recipient SET person = 'erased:' || id, address = 'erased:' || id, name = NULL")
+    assert {row["address"] for row in data(campaign_event.owner.get(path))["recipients"]} == {None}
+    assert data(campaign_event.owner.get(f"{path}?q=erased:{found['id']}"))["recipients"] == []
+    assert read_error(campaign_event.owner.get(f"{path}?state=gone"))[0] == 422

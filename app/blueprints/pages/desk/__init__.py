@@ -32,6 +32,7 @@ from app.blueprints.pages.desk import (
     keys,
     message_deliveries,
     message_drafts,
+    message_recipients,
     messages,
     money,
     organisation_money,
@@ -124,6 +125,6 @@ GUEST_PAGES = (
 """The modules that add their pages to the blueprint of `guests`."""
 STOCK_PAGES = (stock_import, stock_items, stock_orders, stock_reminder, stock_reorder, stock_reports)
 """The modules that add their pages to the blueprint of `stock`."""
-MESSAGE_PAGES = (failed_mails, message_deliveries, message_drafts)
+MESSAGE_PAGES = (failed_mails, message_deliveries, message_drafts, message_recipients)
 """The modules that add their pages to the blueprint of `messages`."""
 __all__ = ["DESK_PAGES", "gallery"]

@@ -42,6 +42,10 @@ FIGURE_LABELS = {
     "clicked": lazy_gettext("Clicked the link"),
     "unsubscribed": lazy_gettext("Unsubscribed since"),
 }
+RECIPIENT_LABELS = {
+    state: FIGURE_LABELS[state]
+    for state in (states.SENT, states.PENDING, states.FAILED, states.UNCERTAIN, states.SUPPRESSED)
+}
 UNDELIVERED_LABELS = {states.FAILED: lazy_gettext("Failed"), states.UNCERTAIN: lazy_gettext("Uncertain")}
 MAIL_LABELS = {
     "applications.mail": lazy_gettext("About the application"),

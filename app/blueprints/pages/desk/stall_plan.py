@@ -11,8 +11,8 @@ from app.accounts.permissions import STALLS_INVITE
 from app.applications.placed_stalls import application_id_sql, find_stall_description, list_stalls_to_come
 from app.blueprints.pages.desk.form_parts import VERSION, VersionSchema
 from app.blueprints.pages.desk.shell import go_to, render_desk, render_desk_form
-from app.blueprints.pages.desk.stalls import READ, blueprint, get_permissions, link_application
 from app.blueprints.pages.desk.stall_words import STATE_LABELS
+from app.blueprints.pages.desk.stalls import READ, blueprint, get_permissions, link_application
 from app.blueprints.pages.desk.tables import STATUS, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
