@@ -14,7 +14,8 @@ from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkUsed, PlaceOfferEnded
 from app.applications.fee_invoices import find_credit_note, find_invoice_number
 from app.applications.links import ResolvedLink
-from app.applications.models import ApplicationLink
+from app.applications.models import Application, ApplicationLink
+from app.applications.open_events import can_go_on_sql
 from app.applications.serializers import DocumentStatus, serialize_documents
 from app.applications.states import ACCEPTED, ENDED_STATES, READY, WAITLISTED
 from app.core.addresses import mask_address, mask_number
@@ -242,12 +243,13 @@ class ExpiredLink:
     used: bool
     application_ended: bool
     event_cancelled: bool
+    event_closed: bool
     address: str | None
 
     @property
     def can_request_link(self) -> bool:
         """Whether a fresh link can be mailed."""
-        return not (self.used or self.application_ended or self.event_cancelled) and self.address is not None
+        return not (self.used or self.application_ended or self.event_closed) and self.address is not None
 
 
 def get_expired_link(token: str, purpose: str) -> ExpiredLink:
@@ -262,6 +264,7 @@ def get_expired_link(token: str, purpose: str) -> ExpiredLink:
         used=resolved_link.error_class is LinkUsed,
         application_ended=application.status in ENDED_STATES,
         event_cancelled=resolved_link.event_context.is_cancelled,
+        event_closed=not db.session.scalar(select(can_go_on_sql()).where(Application.id == application.id)),
         address=mask_address(application.email) if application.email else None,
     )
 

@@ -86,6 +86,21 @@ def test_a_link_that_has_had_its_time_offers_a_fresh_one(client: Client, visitor
     assert visitor.send(password=NEW).request.path == "/activate/done"
 
 
+@pytest.mark.parametrize(
+    "change", ["starts_at = now() - interval '3 days', ends_at = now() - interval '1 day'", "visibility = 'archived'"]
+)
+def test_a_dead_link_after_the_event_offers_no_link_that_cannot_be_used(
+    client: Client, visitor: Visitor, change: str
+) -> None:
+    token = create_ready_application(client, create_organiser_client(client))
+    aged(8)
+    with transaction() as session:
+        session.execute(text(f"UPDATE event SET {change}"))
+    page = visitor.open(f"/activate/{token}")
+    assert page.status_code == 410 and "<h1>The event is over</h1>" in page.text and visitor.forms == []
+    assert "we cannot send you a new link" in page.text and "Send me a new link" not in page.text
+
+
 def test_a_dead_link_of_one_kind_mails_what_is_due_now(client: Client, visitor: Visitor) -> None:
     create_approved_application(client, create_organiser_client(client), stallType="Crafts")
     token = find_mailed_token("documents")
