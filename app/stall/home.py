@@ -9,6 +9,7 @@ from sqlalchemy import Row, func, select
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import STALL_MANAGE, STALL_MONEY, STALL_OWN
+from app.applications.open_events import EventToApplyTo, list_events_to_apply_to
 from app.applications.own_applications import OwnApplication, list_own_applications
 from app.applications.states import SUBMITTED
 from app.core.db import database_now, db
@@ -38,6 +39,7 @@ COMING, RUNNING, PAST = "coming", "running", "past"
 SET_UP_TIME = timedelta(hours=24)
 """How long before an event its stall can be opened on the page."""
 MAX_PAST_STALLS = 10
+MAX_EVENTS_TO_APPLY_TO = 5
 STALL_COLUMNS = (
     "venue",
     "city",
@@ -105,7 +107,10 @@ class Money:
 
 @dataclass(frozen=True)
 class StallHome:
-    """The home of a merchant. `money` is None, and applications and invitations are empty, for who may not see them."""
+    """The home of a merchant. `money` is None, and applications and invitations are empty, for who may not see them.
+
+    `events_to_apply_to` is for who has no stall, invitation or application under way.
+    """
 
     next_step: NextStep
     merchant: MerchantAccount
@@ -115,6 +120,7 @@ class StallHome:
     invitations: Sequence[PendingInvitation]
     applications: Sequence[OwnApplication]
     money: Money | None
+    events_to_apply_to: Sequence[EventToApplyTo]
     may_manage: bool
     is_owner: bool
 
@@ -149,8 +155,11 @@ def load_stall_home(caller: Caller) -> StallHome:
         held_minor=money.availability["held_minor"] if money else 0,
         has_destination=bool(merchant["payout_details"]) or not is_owner,
     )
+    may_apply = may_manage and facts.is_address_confirmed and not facts.is_paused
+    has_nothing = not (facts.applications or facts.invitations or facts.stalls)
     return StallHome(
         next_step=find_next_step(facts),
+        events_to_apply_to=list_events_to_apply_to(MAX_EVENTS_TO_APPLY_TO) if may_apply and has_nothing else [],
         merchant=merchant,
         stalls=stalls,
         running_shifts=list_running_shifts(merchant_id),

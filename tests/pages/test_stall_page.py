@@ -8,6 +8,7 @@ from flask import Flask
 
 from app.accounts.models import Account
 from app.core.clock import rfc3339
+from tests.counting import count_statements
 from tests.factories.accounts import PASSWORD, create_account, create_customer, create_signed_in_client
 from tests.factories.applications import (
     create_approved_application,
@@ -16,7 +17,7 @@ from tests.factories.applications import (
     submit_documents,
 )
 from tests.factories.crew import replace_crew, start_shift
-from tests.factories.events import create_organiser_client, create_published_event
+from tests.factories.events import create_organiser_client, create_published_event, update_event
 from tests.factories.merchants import create_merchant_account, create_participant, invite_merchants
 from tests.factories.payouts import WALLET, create_earning_merchant, execute_sql, fetch_scalar, request_payout
 from tests.http import Client, data
@@ -273,3 +274,35 @@ def test_application_on_the_waitlist_asks_for_nothing(app: Flask, client: Client
     data(organiser.patch(f"/api/merchant-applications/{applied['id']}", {"decision": "waitlisted"}))
     page = sign_in_browser(app, account).open(HOME).text
     assert "We write when a place is free." in page and "Missing:" not in page
+
+
+def test_who_has_just_registered_finds_events_to_apply_to(app: Flask, client: Client) -> None:
+    organiser = create_organiser_client(client)
+    types = [{"name": "Food", "feeMinor": 250000}]
+    for number in range(6):
+        event = create_published_event(organiser, name=f"Market <{number}>", stallTypes=types)
+        execute_sql(
+            "UPDATE event SET starts_at = starts_at + :number * interval '1 minute' WHERE id = :id",
+            number=number,
+            id=event["id"],
+        )
+    create_published_event(organiser, name="Without stalls")
+    update_event(organiser, create_published_event(organiser, name="Hidden", stallTypes=types), visibility="unlisted")
+    ended = create_published_event(organiser, name="Too late", stallTypes=types)
+    update_event(organiser, ended, applicationsEndAt="2020-03-01T12:00:00")
+    visitor = sign_in_browser(app, create_merchant_account())
+    page = visitor.open(HOME).text
+    assert [f"Market &lt;{number}&gt;</strong>" in page for number in range(6)] == [True] * 5 + [False]
+    assert page.count('href="/apply/') == 5
+    assert not any(name in page for name in ("Without stalls", "Hidden", "Too late"))
+    _, statements = count_statements(lambda: visitor.flask.get(HOME))
+    assert len(statements) <= 20, statements
+
+
+def test_who_has_a_stall_or_is_a_cashier_reads_no_list_of_events(app: Flask, client: Client) -> None:
+    _, account, _ = create_stall_owner(client)
+    types = [{"name": "Food", "feeMinor": 250000}]
+    create_published_event(create_organiser_client(client), name="Market", stallTypes=types)
+    cashier = create_member(client, account, "cashier")
+    for person in (account, cashier):
+        assert "Events that take applications" not in sign_in_browser(app, person).open(HOME).text
