@@ -150,10 +150,12 @@ def build_applicant_email(
     document: str = "",
     expires_on: str = "",
     asked_again: Sequence[tuple[str, list[str]]] = (),
+    first_fee_minor: int | None = None,
 ) -> Message:
     """A mail to the applicant in the organiser's name, with the PDF of an invoice or about a document that expires.
 
-    `asked_again` has documents and the lines of the reason why a decider asks for them again.
+    `asked_again` has documents and the lines of the reason why a decider asks for them again. `first_fee_minor` is the
+    fee in cents before a decider changed it.
     """
     application = context.application
     assert application.email is not None
@@ -182,6 +184,7 @@ def build_applicant_email(
         steps=[_build_step(link, context) for link in context.links],
         amount=format_money(application.amount_minor),
         amount_due=application.payment_due,
+        first_fee=format_money(first_fee_minor) if first_fee_minor not in (None, application.amount_minor) else "",
         due=calendar.format_deadline(fee_due_at, timezone) if fee_due_at else "",
         paid_at=_describe_payment_time(context),
         wallet=mask_number(context.payment.msisdn) if context.payment else "",

@@ -58,3 +58,15 @@ def list_acts(application_id: str) -> Sequence[Act]:
         .limit(MAX_ACTS)
     )
     return [Act(at, BY_NAME[action], data, name) for at, action, data, name in db.session.execute(statement)]
+
+
+def find_first_fee(application_id: str) -> int | None:
+    """The fee in cents that an application was sent with, if a decider has set another one; else None."""
+    previous_minor = AuditEntry.data["previousMinor"].as_integer()
+    statement = select(previous_minor).where(
+        AuditEntry.subject_kind == "application",
+        AuditEntry.subject_id == application_id,
+        AuditEntry.action == Action.STALL_FEE_SET.value,
+        previous_minor.is_not(None),
+    )
+    return db.session.scalar(statement.order_by(AuditEntry.at, AuditEntry.id).limit(1))

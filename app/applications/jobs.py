@@ -13,6 +13,7 @@ from app.applications.document_requests import describe_requests
 from app.applications.drafts import build_draft_url
 from app.applications.fee_invoices import find_credit_note, load_fee_document
 from app.applications.fee_refunds import refuse_refund
+from app.applications.history import find_first_fee
 from app.applications.models import Application, ApplicationDraft, StallFeeRefund, StallPayment
 from app.applications.organiser_notes import build_organiser_note, build_refund_refused_email
 from app.applications.payment_outcome import ChargeCallback, record_outcome, refresh_payment, verify_callback
@@ -41,8 +42,9 @@ from app.invitations.queries import EVENT_COLUMNS
 from app.merchants.notifications import may_send
 
 REVIEW_AGE = timedelta(hours=72)
+APPROVED_TEMPLATE = "application_approved"
 DECISION_TEMPLATES = (
-    "application_approved",
+    APPROVED_TEMPLATE,
     "application_declined",
     "application_waitlisted",
     "application_place_offer",
@@ -51,7 +53,7 @@ DECISION_TEMPLATES = (
 ANSWER_TEMPLATES = ("application_place_offer", MAIL_TEMPLATE)
 """Mails that nobody needs once their links have ended."""
 PAID_TEMPLATE, REFUNDED_TEMPLATE = "application_paid", "application_refunded"
-FEE_TEMPLATES = ("application_approved", "application_fee_due", "application_link")
+FEE_TEMPLATES = (APPROVED_TEMPLATE, "application_fee_due", "application_link")
 RETRY_DELAYS = ((timedelta(minutes=1), 10), (timedelta(minutes=10), 60), (REVIEW_AGE, 900))
 
 
@@ -82,11 +84,18 @@ def send_applicant_email(
     invoice = load_fee_document(application_id) if is_fee_due or template == PAID_TEMPLATE else None
     if template == REFUNDED_TEMPLATE:
         invoice = find_credit_note(application_id)
+    first_fee = find_first_fee(application_id) if template == APPROVED_TEMPLATE else None
     release_connection()
     with use_language(context.language):
         asked_again = describe_requests(application_id) if template == MAIL_TEMPLATE else []
         message = emails.build_applicant_email(
-            template, context, key=run.key, path=path, invoice=invoice, asked_again=asked_again
+            template,
+            context,
+            key=run.key,
+            path=path,
+            invoice=invoice,
+            asked_again=asked_again,
+            first_fee_minor=first_fee,
         )
     release_connection()
     sender_id = context.application.organiser_id or context.application.decided_by

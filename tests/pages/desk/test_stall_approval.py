@@ -1,11 +1,12 @@
 """Approving at the desk: which documents are asked for, and how and until when the fee is paid."""
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
 
-from tests.factories.accounts import create_signed_in_client
+from tests.factories.accounts import create_signed_in_client, list_mails_to
 from tests.factories.applications import (
     PDF,
     create_application,
@@ -201,3 +202,25 @@ def test_free_stall_has_no_way_to_pay(client: Client, organiser: Client, desk: V
     path = build_path(event, application)
     assert "Way to pay" not in desk.open(path).text
     assert "Due by" not in desk.open(f"{path}/decide/approve").text
+
+
+@pytest.mark.parametrize(
+    ("fee", "said"),
+    [
+        ("800", "The stall fee is N$ 800.00, due on "),
+        ("1300.50", "Your stall fee is N$ 1 300.50 instead of N$ 800.00, due on "),
+        ("0", "You pay no stall fee, instead of N$ 800.00."),
+    ],
+)
+def test_the_mail_of_an_approval_names_both_fees(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor, fee: str, said: str
+) -> None:
+    application = apply(client, event, "Ruusa Crafts", **CRAFTS)
+    page = desk.open(f"{build_path(event, application)}/decide/approve").text
+    assert "their mail has the new fee and the one that they applied with" in page
+    desk.send(form=1, fee=fee, reason="Two places <wide>")
+    run_all_jobs()
+    mail = list_mails_to("ruusa@stalls.example")[0]
+    text, html = (" ".join(unescape(re.sub(r"<[^>]+>", "", mail[part])).split()) for part in ("text", "html"))
+    assert said in text and said in html and "wide" not in text + html
+    assert ("instead" in text) == (fee != "800")

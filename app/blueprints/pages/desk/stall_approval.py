@@ -90,7 +90,8 @@ APPROVAL = Form(
         "reason",
         lazy_gettext("Your reason"),
         hint=lazy_gettext(
-            "Needed for another fee, or for one place more than there are. The applicant does not see it."
+            "Needed for another fee, or for one place more than there are. The applicant does not see it: their mail "
+            "has the new fee and the one that they applied with."
         ),
         messages={"required": lazy_gettext("Enter why you set another fee, or approve one place more than there are.")},
     ),
