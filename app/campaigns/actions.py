@@ -98,7 +98,7 @@ def change_campaign(
             session,
             caller,
             campaign,
-            "changed",
+            campaign_store.find_verb(campaign, resolved),
             **validation.to_columns(resolved),
             status=campaign_store.initial_state(resolved),
             scheduled_at=resolved["scheduled_at"],

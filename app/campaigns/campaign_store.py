@@ -152,6 +152,13 @@ def initial_state(fields: Fields) -> str:
     return SENDING if fields.get("send_now") else SCHEDULED if fields.get("scheduled_at") else DRAFT
 
 
+def find_verb(campaign: Fields, fields: Fields) -> str:
+    """What a change of a campaign to these fields is: it is sent, scheduled or a draft from now on, or only changed."""
+    state = initial_state(fields)
+    is_step = state != campaign["status"] or fields.get("scheduled_at") != campaign["scheduled_at"]
+    return _verb(state) if is_step else "changed"
+
+
 def build_audience(fields: Fields) -> Audience:
     """The audience of a campaign."""
     share = float(fields.get("ab_split_percent") or 50) if fields.get("ab_test_enabled") else 0
