@@ -123,7 +123,12 @@ def test_the_trail_says_what_was_changed_in_an_event(desk: Visitor, organiser: C
 def test_the_trail_names_what_it_was_done_on(client: Client, organiser: Client, desk: Visitor) -> None:
     block = create_block(client, owner=organiser, name="Bank Oshana")
     data(block.change(notes="Two tables", quantity=8))
-    data(client.post(f"/api/allocations/allocator/{block.allocator()}/guests", {"recipients": [{"name": "Tuli", "delivery": "will_call"}]}))
+    data(
+        client.post(
+            f"/api/allocations/allocator/{block.allocator()}/guests",
+            {"recipients": [{"name": "Tuli", "delivery": "will_call"}]},
+        )
+    )
     (slot,) = block.now(status="claimed")["slots"]
     data(block.admit(slot["id"], gate="North"))
     data(block.post("release-unused", quantity=2))

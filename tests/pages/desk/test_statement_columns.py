@@ -228,7 +228,9 @@ def test_a_file_of_very_many_short_rows_is_refused_at_once(desk: Visitor, event:
     packed = pack_file(content.encode())
     assert len(packed) < 20_000
     start = time.monotonic()
-    assert "A statement may have 5000 rows; send it in parts, each day in one part." in upload(desk, event, content).text
+    assert (
+        "A statement may have 5000 rows; send it in parts, each day in one part." in upload(desk, event, content).text
+    )
     page = desk.send(form=1, content=packed)
     assert page.status_code == 422 and "send it in parts, each day in one part." in page.text
     assert time.monotonic() - start < 20, "all rows took more than 60 seconds"
