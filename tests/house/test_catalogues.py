@@ -22,23 +22,6 @@ from tests.house.sources import ROOT
 TEMPLATES = ROOT / "app/templates"
 TRANSLATIONS = sorted(set(LANGUAGES) - {SOURCE_LANGUAGE})
 ENGLISH_PAGES = {
-    "account",
-    "account_data",
-    "account_data_delete",
-    "account_address",
-    "account_address_code",
-    "account_details",
-    "account_header",
-    "account_identities",
-    "account_identity_unlink",
-    "account_parts",
-    "account_password",
-    "account_recovery_codes",
-    "account_second_factor",
-    "account_second_factor_confirm",
-    "account_second_factor_setup",
-    "account_sessions",
-    "account_sessions_others",
     "address_restored",
     "address_undo",
     "address_undo_ended",
@@ -57,7 +40,6 @@ ENGLISH_PAGES = {
     "organisation_bank",
     "stop_payout",
     "stop_payout_unknown",
-    "teams",
     "unsubscribe",
     "unsubscribe_unknown",
 }

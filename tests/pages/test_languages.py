@@ -273,6 +273,18 @@ def test_the_chosen_language_goes_before_that_of_the_account_and_stays_after_sig
     assert '<html lang="en"' in visitor.open("/stall?lang=en").text
 
 
+def test_the_account_follows_the_language_that_was_chosen_at_another_page(app: Flask) -> None:
+    visitor = speaking(app, "en")
+    _sign_in(visitor, create_customer())
+    visitor.open("/invitations?lang=de")
+    page = visitor.open("/account")
+    assert '<html lang="de"' in page.text and "<h1>Ihr Konto</h1>" in page.text
+    assert 'href="/account?lang=af" lang="af"' in page.text
+    for path in ("details", "address", "password", "second-factor", "sessions", "identities", "team", "data"):
+        assert '<html lang="de"' in visitor.open(f"/account/{path}").text
+    assert "<h1>Jou rekening</h1>" in visitor.open("/account?lang=af").text
+
+
 def _sign_in(visitor: Visitor, account: Account) -> None:
     visitor.open("/sign-in")
     visitor.send(email=account.email, password=PASSWORD)

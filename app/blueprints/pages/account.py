@@ -24,11 +24,16 @@ from app.blueprints.pages.signed_in import (
 )
 from app.blueprints.pages.team import TEAM_ENDPOINTS
 from app.core.errors import NotFound
+from app.core.languages import gettext, lazy_gettext
 from app.teams import queries as team_queries
 from app.web.access import Access, may
 
-blueprint = Pages("account", __name__, url_prefix="/account", needs_sign_in=True)
-ROLE_NAMES = {"customer": "guest"}
+blueprint = Pages("account", __name__, url_prefix="/account", needs_sign_in=True, translated=True)
+ROLE_NAMES = {
+    "customer": lazy_gettext("guest"),
+    ORGANISER: lazy_gettext("organiser"),
+    MERCHANT: lazy_gettext("merchant"),
+}
 
 
 class Section(NamedTuple):
@@ -43,19 +48,29 @@ class Section(NamedTuple):
 SECTIONS = (
     Section(
         "/desk",
-        "Your desk",
-        "events, stalls, guests, stock, messages, team and settings of your organisation",
+        lazy_gettext("Your desk"),
+        lazy_gettext("events, stalls, guests, stock, messages, team and settings of your organisation"),
         may(EVENTS_READ),
     ),
-    Section("/account/details", "Your details", "name, phone and language"),
-    Section("/account/address", "E-mail address", "the address that you sign in with"),
-    Section("/account/password", "Password", "choose a new one"),
-    Section("/account/second-factor", "Second factor", "a code from your phone at each sign-in"),
-    Section("/account/sessions", "Devices and sessions", "see where you are signed in, and sign out there"),
-    Section("/account/identities", "Sign-in with Apple or Google", "see and remove what signs in to your account"),
-    Section("/invitations", "Invitations", "to events, and your answers", may(STALL_READ)),
-    Section("/account/team", "Teams", "who works with you, and for whom you work"),
-    Section("/account/data", "Your data", "get a copy, or delete your account"),
+    Section("/account/details", lazy_gettext("Your details"), lazy_gettext("name, phone and language")),
+    Section("/account/address", lazy_gettext("E-mail address"), lazy_gettext("the address that you sign in with")),
+    Section("/account/password", lazy_gettext("Password"), lazy_gettext("choose a new one")),
+    Section(
+        "/account/second-factor", lazy_gettext("Second factor"), lazy_gettext("a code from your phone at each sign-in")
+    ),
+    Section(
+        "/account/sessions",
+        lazy_gettext("Devices and sessions"),
+        lazy_gettext("see where you are signed in, and sign out there"),
+    ),
+    Section(
+        "/account/identities",
+        lazy_gettext("Sign-in with Apple or Google"),
+        lazy_gettext("see and remove what signs in to your account"),
+    ),
+    Section("/invitations", lazy_gettext("Invitations"), lazy_gettext("to events, and your answers"), may(STALL_READ)),
+    Section("/account/team", lazy_gettext("Teams"), lazy_gettext("who works with you, and for whom you work")),
+    Section("/account/data", lazy_gettext("Your data"), lazy_gettext("get a copy, or delete your account")),
 )
 """The sections in the order of the page. A section that the person may not use is left out."""
 
@@ -78,7 +93,7 @@ def show() -> Response:
         team_ids=team_ids,
         team_urls={kind: url_for(endpoint) for kind, endpoint in TEAM_ENDPOINTS.items()},
         describe_role=describe_role,
-        roles=[ROLE_NAMES.get(role, role) for role in sorted(caller.roles)],
+        roles=[str(ROLE_NAMES.get(role, role)) for role in sorted(caller.roles)],
         sections=[
             section
             for section in SECTIONS
@@ -97,7 +112,7 @@ def list_sessions() -> Response:
 def end_session(session_id: str) -> ResponseReturnValue:
     """Sign one device out. One that is signed out already gets the same answer."""
     actions.end_session(caller=get_signed_in_caller(), session_id=session_id)
-    flash("The device is signed out.")
+    flash(gettext("The device is signed out."))
     return redirect(url_for("account.list_sessions"), 303)
 
 
@@ -111,7 +126,7 @@ def confirm_end_others() -> Response:
 def end_others() -> ResponseReturnValue:
     """Sign out everywhere else."""
     actions.end_other_sessions(caller=get_signed_in_caller())
-    flash("All other devices are signed out.")
+    flash(gettext("All other devices are signed out."))
     return redirect(url_for("account.list_sessions"), 303)
 
 
@@ -138,7 +153,7 @@ def unlink_identity(provider: str) -> ResponseReturnValue:
         return render_page(
             "pages/account_identity_unlink.html", provider=name, key=provider, is_last=True, status=error.status
         )
-    flash(f"{name} no longer signs in to your account. All other devices are signed out.")
+    flash(gettext("%(provider)s no longer signs in to your account. All other devices are signed out.", provider=name))
     return redirect(url_for("account.list_identities"), 303)
 
 

@@ -11,11 +11,12 @@ from app.blueprints.pages.inputs import EMAIL_CODE, CodeSchema
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.blueprints.pages.rendering import Pages
 from app.blueprints.pages.signed_in import get_signed_in_caller
+from app.core.languages import gettext, lazy_gettext
 from app.web import rate_limits
 from app.web.fields import Email
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT, EMAIL_REQUEST_LIMIT
 
-blueprint = Pages("account_address", __name__, url_prefix="/account/address", needs_sign_in=True)
+blueprint = Pages("account_address", __name__, url_prefix="/account/address", needs_sign_in=True, translated=True)
 ADDRESS_PAGE, CODE_PAGE = "pages/account_address.html", "pages/account_address_code.html"
 ADDRESS_KEY, WRONG_CODES_KEY = "new_address", "new_address_wrong"
 
@@ -28,15 +29,15 @@ ADDRESS = Form(
     AddressSchema,
     Input(
         "newEmail",
-        "New e-mail address",
-        hint="We send a code to it. Until you enter the code, nothing changes.",
+        lazy_gettext("New e-mail address"),
+        hint=lazy_gettext("We send a code to it. Until you enter the code, nothing changes."),
         type="email",
         autocomplete="email",
         inputmode="email",
         messages={
-            "required": "Enter the new e-mail address.",
-            "invalid_email": "Enter an e-mail address like name@example.com.",
-            "unchanged": "This is already the address of your account.",
+            "required": lazy_gettext("Enter the new e-mail address."),
+            "invalid_email": lazy_gettext("Enter an e-mail address like name@example.com."),
+            "unchanged": lazy_gettext("This is already the address of your account."),
         },
     ),
     PASSWORD,
@@ -87,7 +88,7 @@ def confirm_change() -> ResponseReturnValue:
         CODE.from_request(),
         confirm,
         _render_code,
-        done="Your e-mail address is changed. All other devices are signed out.",
+        done=gettext("Your e-mail address is changed. All other devices are signed out."),
         path=url_for("account.show"),
         limit=(CODE_ATTEMPT_LIMIT, "/api/auth/change-email/confirm"),
     )

@@ -12,8 +12,9 @@ from app.blueprints.pages.rendering import Pages, describe_error, render_page
 from app.blueprints.pages.signed_in import get_signed_in_caller
 from app.core.errors import AppError
 from app.core.formatting import format_time
+from app.core.languages import gettext
 
-blueprint = Pages("account_data", __name__, url_prefix="/account/data", needs_sign_in=True)
+blueprint = Pages("account_data", __name__, url_prefix="/account/data", needs_sign_in=True, translated=True)
 
 
 DELETION = Form(ConfirmedSchema, PASSWORD)
@@ -34,7 +35,7 @@ def request_export() -> ResponseReturnValue:
             actions.request_export(caller=caller)
         except FORM_ERRORS as error:
             return _render(error)
-        flash(f"We are making your copy. A link to it comes to {caller.email}.")
+        flash(gettext("We are making your copy. A link to it comes to %(email)s.", email=caller.email))
     return redirect(url_for("account_data.show"), 303)
 
 
@@ -54,7 +55,12 @@ def request_deletion() -> ResponseReturnValue:
         return redirect(url_for("sign_in.start"), 303)
     except FORM_ERRORS as error:
         return _render_deletion(form.with_error(error))
-    flash(f"Your account will be deleted on {format_time(planned_deletion.deletes_at)}. You can keep it until then.")
+    flash(
+        gettext(
+            "Your account will be deleted on %(time)s. You can keep it until then.",
+            time=format_time(planned_deletion.deletes_at),
+        )
+    )
     return redirect(url_for("account_data.show"), 303)
 
 
@@ -65,7 +71,7 @@ def keep_account() -> ResponseReturnValue:
         actions.keep_account(caller=get_signed_in_caller())
     except InvalidCredentials:
         return redirect(url_for("sign_in.start"), 303)
-    flash("Your account stays.")
+    flash(gettext("Your account stays."))
     return redirect(url_for("account_data.show"), 303)
 
 

@@ -11,15 +11,18 @@ from app.blueprints.pages.inputs import NEW_PASSWORD
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.blueprints.pages.rendering import Pages
 from app.blueprints.pages.signed_in import get_signed_in_caller
-from app.core.languages import LANGUAGES
+from app.core.languages import LANGUAGES, gettext, lazy_gettext
 from app.web.fields import Choice, Phone
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT
 from app.web.schema import Query
 from app.web.text_fields import Name, NewPassword
 
-blueprint = Pages("account_profile", __name__, url_prefix="/account", needs_sign_in=True)
+blueprint = Pages("account_profile", __name__, url_prefix="/account", needs_sign_in=True, translated=True)
 DETAILS_PAGE, PASSWORD_PAGE = "pages/account_details.html", "pages/account_password.html"
-LANGUAGE_OPTIONS = [("", "That of the browser", ""), *((code, name, "") for code, name in LANGUAGES.items())]
+LANGUAGE_OPTIONS = [
+    ("", lazy_gettext("That of the browser"), ""),
+    *((code, name, "") for code, name in LANGUAGES.items()),
+]
 
 
 class DetailsSchema(Query):
@@ -36,14 +39,14 @@ DETAILS = Form(
     DetailsSchema,
     Input(
         "name",
-        "Your name",
+        lazy_gettext("Your name"),
         autocomplete="name",
-        messages={"required": "Enter your name.", "too_short": "Enter your full name."},
+        messages={"required": lazy_gettext("Enter your name."), "too_short": lazy_gettext("Enter your full name.")},
     ),
-    Input("phone", "Telephone number", type="tel", autocomplete="tel", inputmode="tel"),
-    Input("language", "Language of e-mails"),
+    Input("phone", lazy_gettext("Telephone number"), type="tel", autocomplete="tel", inputmode="tel"),
+    Input("language", lazy_gettext("Language of e-mails")),
 )
-CURRENT_PASSWORD = replace(PASSWORD, label="Current password", hint="")
+CURRENT_PASSWORD = replace(PASSWORD, label=lazy_gettext("Current password"), hint="")
 CHANGED_PASSWORD = Form(NewPasswordSchema, CURRENT_PASSWORD, replace(NEW_PASSWORD, name="newPassword"))
 
 
@@ -63,7 +66,7 @@ def change_details() -> ResponseReturnValue:
         actions.update_profile(caller=get_signed_in_caller(), name=name, phone=phone, language=language)
 
     path = url_for("account.show")
-    return submit(DETAILS.from_request(), save, _render_details, done="Your details are saved.", path=path)
+    return submit(DETAILS.from_request(), save, _render_details, done=gettext("Your details are saved."), path=path)
 
 
 @blueprint.get("/password")
@@ -83,7 +86,7 @@ def change_password() -> ResponseReturnValue:
         for_owner(CHANGED_PASSWORD).from_request(),
         change,
         _render_password,
-        done="Your password is changed. All other devices are signed out.",
+        done=gettext("Your password is changed. All other devices are signed out."),
         path=url_for("account.show"),
         limit=(CODE_ATTEMPT_LIMIT, "/api/auth/change-password"),
     )

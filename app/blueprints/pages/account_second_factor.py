@@ -17,12 +17,15 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, ren
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.blueprints.pages.rendering import Pages, render_page
 from app.blueprints.pages.signed_in import get_signed_in_caller
+from app.core.languages import gettext, lazy_gettext
 from app.web import rate_limits
 from app.web.fields import Secret
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT
 from app.web.schema import Query
 
-blueprint = Pages("account_second_factor", __name__, url_prefix="/account/second-factor", needs_sign_in=True)
+blueprint = Pages(
+    "account_second_factor", __name__, url_prefix="/account/second-factor", needs_sign_in=True, translated=True
+)
 STATE_PAGE, CONFIRM_PAGE = "pages/account_second_factor.html", "pages/account_second_factor_confirm.html"
 SETUP_PAGE, CODES_PAGE = "pages/account_second_factor_setup.html", "pages/account_recovery_codes.html"
 
@@ -37,15 +40,15 @@ CODE = Form(
     CodeSchema,
     Input(
         "code",
-        "Code that the app shows",
-        hint="Six digits. It changes every 30 seconds.",
+        lazy_gettext("Code that the app shows"),
+        hint=lazy_gettext("Six digits. It changes every 30 seconds."),
         type="code",
         autocomplete="one-time-code",
         inputmode="numeric",
-        messages={"required": "Enter the code that the app shows."},
+        messages={"required": lazy_gettext("Enter the code that the app shows.")},
         error_codes=("CODE_INVALID", "RATE_LIMITED"),
     ),
-    Input("setup", "Setup", type="hidden"),
+    Input("setup", "", type="hidden"),
 )
 
 
@@ -61,18 +64,22 @@ class Change:
 
 CHANGES = {
     "start": Change(
-        "Turn on the second factor",
-        "You need a phone with an authenticator app, such as Aegis, 2FAS, Google Authenticator or that of your "
-        "password manager. Each sign-in then needs a code of the app.",
-        "Continue",
+        lazy_gettext("Turn on the second factor"),
+        lazy_gettext(
+            "You need a phone with an authenticator app, such as Aegis, 2FAS, Google Authenticator or that of your "
+            "password manager. Each sign-in then needs a code of the app."
+        ),
+        lazy_gettext("Continue"),
     ),
     "recovery-codes": Change(
-        "Get new recovery codes", "You get ten new codes. The earlier ones stop working.", "Get new codes"
+        lazy_gettext("Get new recovery codes"),
+        lazy_gettext("You get ten new codes. The earlier ones stop working."),
+        lazy_gettext("Get new codes"),
     ),
     "off": Change(
-        "Turn off the second factor?",
-        "Then your password alone signs in, also for somebody who has stolen it.",
-        "Turn it off",
+        lazy_gettext("Turn off the second factor?"),
+        lazy_gettext("Then your password alone signs in, also for somebody who has stolen it."),
+        lazy_gettext("Turn it off"),
         is_danger=True,
     ),
 }
@@ -142,7 +149,7 @@ def turn_off() -> ResponseReturnValue:
         for_owner(CONFIRMATION).from_request(),
         partial(actions.turn_off_second_factor, caller=get_signed_in_caller()),
         partial(_render_question, "off"),
-        done="The second factor is off.",
+        done=gettext("The second factor is off."),
         path=url_for("account_second_factor.show"),
     )
 

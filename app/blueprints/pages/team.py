@@ -19,7 +19,7 @@ from app.blueprints.pages.signed_in import (
     get_signed_in_caller,
     get_team_caller,
 )
-from app.blueprints.pages.team_pages import INVITE, NAMES, TeamPages
+from app.blueprints.pages.team_pages import INVITE, TeamPages
 from app.core.errors import LinkExpired, LinkUsed, NotFound
 from app.core.languages import gettext, lazy_gettext
 from app.teams import actions, queries
@@ -27,13 +27,17 @@ from app.teams.errors import InviteForAnotherAddress
 from app.web.access import may
 from app.web.rate_limits import count_lookup_failure
 
-blueprint = Pages("team", __name__, url_prefix="/account/team", needs_sign_in=True)
+blueprint = Pages("team", __name__, url_prefix="/account/team", needs_sign_in=True, translated=True)
 business = Pages("business_team", __name__, url_prefix="/account/team/merchant", needs_sign_in=True, translated=True)
 join = Pages("join", __name__, url_prefix="/join", translated=True)
 READ_ORGANISATION, OWN = may(MEMBERS_READ, whole_organisation=True), may(STALL_OWN)
 WELCOMES = {
     ORGANISER: lazy_gettext("Welcome to the team. You can use what the organisation has given you immediately."),
     MERCHANT: lazy_gettext("Welcome to the team. You can use what the business has given you immediately."),
+}
+TEAM_TITLES = {
+    ORGANISER: lazy_gettext("The team of your organisation"),
+    MERCHANT: lazy_gettext("The team of your business"),
 }
 TEAM_ENDPOINTS = {ORGANISER: "desk_team.show", MERCHANT: "business_team.show"}
 """The page of the team of each kind."""
@@ -56,7 +60,7 @@ def show() -> ResponseReturnValue:
         return redirect(url_for(TEAM_ENDPOINTS[kinds[0]]), 303)
     return render_page(
         "pages/teams.html",
-        teams=[(url_for(TEAM_ENDPOINTS[kind]), NAMES[kind]) for kind in kinds],
+        teams=[(url_for(TEAM_ENDPOINTS[kind]), TEAM_TITLES[kind]) for kind in kinds],
         memberships=memberships,
         describe_role=describe_role,
     )

@@ -24,7 +24,6 @@ from app.web.access import Access, check_access
 from app.web.fields import Choice, Email
 from app.web.schema import Query
 
-NAMES = {ORGANISER: "organisation", MERCHANT: "business"}
 ROLE_LABELS = {
     "owner": lazy_gettext("owner"),
     "manager": lazy_gettext("manager"),
