@@ -1,7 +1,7 @@
 """Uploaded files of sold tickets: what is in them, and how far their check or import is."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +11,9 @@ from app.accounts.caller import Caller
 from app.core.db import ReadOrWriteSession, db
 from app.core.errors import NotFound
 from app.core.spreadsheet import NotASheet, column_key
+from app.core.spreadsheet_cells import BadCell, parse_email, parse_time
 from app.events.queries import get_event
+from app.events.search_words import key_of
 from app.events.ticket_column_names import suggest_mapping
 from app.events.ticket_layouts import FIELDS, find_layout
 from app.events.ticket_upload_models import TicketUpload
@@ -21,6 +23,8 @@ OwnUpload = TicketUpload
 RETENTION, TIMEOUT = timedelta(days=2), timedelta(minutes=15)
 MAX_KEPT = 5
 HAS_DIGIT = re.compile(r"\d").search
+NO_NUMBER = re.compile(r"\+|.*\d[.,]\d{2}\D*$")
+"""A telephone number, or an amount with cents."""
 IS_OVERDUE = TicketUpload.asked_at < func.now() - TIMEOUT
 CAN_START: ColumnElement[bool] = TicketUpload.import_id.is_(None) & or_(TicketUpload.asked_at.is_(None), IS_OVERDUE)
 """No job works on it, and it was not imported. A job that has no result after the timeout has died."""
@@ -76,10 +80,50 @@ def suggest_for_sample(sample: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return mapping
 
 
-def complete_mapping(known: Mapping[str, str], sample: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The known columns, and for the other ones and the fields that have none what `suggest_for_sample` says."""
+def complete_mapping(
+    known: Mapping[str, str], sample: Sequence[Mapping[str, Any]], type_names: Collection[str]
+) -> dict[str, str]:
+    """The known columns, and for the other ones and the fields that have none what `suggest_for_sample` says.
+
+    A field that has none still gets the only column whose first values are like those of the field: addresses, names of
+    ticket types of the event, different numbers. Without such numbers the code is the number of the ticket too.
+    """
     others = [column for column in sample if column["name"] not in known.values()]
-    return {**suggest_for_sample(others), **known}
+    mapping = {**suggest_for_sample(others), **known}
+    types = set(map(key_of, type_names))
+    checks: dict[str, Callable[[Mapping[str, Any]], bool]] = {
+        "email": lambda column: all(_can_parse(parse_email, value) for value in column["values"]),
+        "ticketType": lambda column: all(key_of(value) in types for value in column["values"]),
+        "reference": _may_be_number,
+    }
+    for field, is_like in checks.items():
+        free = [column for column in sample if column["values"] and column["name"] not in mapping.values()]
+        names = [column["name"] for column in free if is_like(column)]
+        if len(names) == 1:
+            mapping.setdefault(field, names[0])
+    repeated = {column["name"] for column in sample if column.get("repeats")}
+    if "secret" in mapping and mapping["secret"] not in repeated:
+        mapping.setdefault("reference", mapping["secret"])
+    return mapping
+
+
+def _may_be_number(column: Mapping[str, Any]) -> bool:
+    """Whether the values differ and have digits, and are neither times, addresses, amounts nor telephone numbers."""
+    return not column.get("repeats") and all(
+        HAS_DIGIT(value)
+        and not NO_NUMBER.match(value)
+        and not _can_parse(parse_time, value)
+        and not _can_parse(parse_email, value)
+        for value in column["values"]
+    )
+
+
+def _can_parse(parse: Callable[[str], object], value: str) -> bool:
+    try:
+        parse(value)
+    except BadCell:
+        return False
+    return True
 
 
 def delete_old_uploads(session: ReadOrWriteSession) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from app.events.ticket_column_names import suggest_mapping
-from app.events.ticket_uploads import suggest_for_sample
+from app.events.ticket_uploads import complete_mapping, suggest_for_sample
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,33 @@ def test_a_column_called_ticket_is_the_number_only_with_numbers(
     ]
     number = {"reference": "Ticket"} if is_number else {}
     assert suggest_for_sample(sample) == {"ticketType": "Type", **number}
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"E-pos koper": ["a@b.example"], "Soort kaartjie": ["Unknown"]}, {"email": 0, "ticketType": 1}),
+        ({"Pos": ["a@b.example", "c@d.example"], "Wat": ["weekend PASS", "Dag"]}, {"email": 0, "ticketType": 1}),
+        ({"Pos": ["a@b.example", "none"], "Wat": ["Weekend pass", "Other"]}, {}),
+        ({"Pos": ["a@b.example"], "Tweede": ["c@d.example"]}, {}),
+        ({"No.": ["17", "18"], "Foon": ["+264811"], "Wanneer": ["2026-10-01"], "Fooi": ["12,50"]}, {"reference": 0}),
+        ({"Een": ["17", "18"], "Twee": ["27", "28"]}, {}),
+        ({"Strepieskode": ["001", "002"]}, {"secret": 0, "reference": 0}),
+        ({"Strepieskode": ["001", "002"], "Nr.": ["1", "2"]}, {"secret": 0, "reference": 1}),
+        ({"Een": [], "Strepieskode": ["001"], "Prys": ["85"]}, {"secret": 1, "reference": 1, "price": 2}),
+    ],
+)
+def test_columns_are_known_by_their_values(columns: dict[str, list[str]], expected: dict[str, int]) -> None:
+    sample = [{"name": name, "values": values, "repeats": False} for name, values in columns.items()]
+    names = list(columns)
+    assert complete_mapping({}, sample, ["Weekend pass", "Dag"]) == {
+        field: names[number] for field, number in expected.items()
+    }
+
+
+def test_a_repeated_code_is_no_number_and_a_known_column_stays() -> None:
+    sample = [
+        {"name": "Strepieskode", "values": ["1"], "repeats": True},
+        {"name": "Wat", "values": ["Dag"], "repeats": True},
+    ]
+    assert complete_mapping({"name": "Wat"}, sample, ["Dag"]) == {"secret": "Strepieskode", "name": "Wat"}

@@ -55,8 +55,9 @@ def test_a_new_ticket_type_says_how_many_it_has(
 
 
 def test_the_code_column_may_be_the_number_too(desk: Visitor, path: str) -> None:
-    page = upload(desk, path, "Item;Barcode;Buyer\nWeekend pass;001;Zoë\n")
+    page = upload(desk, path, "What;Barcode;Buyer\nWeekend pass;001;Zoë\n")
     assert '<option value="ticketType" selected>' in page.text
+    assert '<option value="numberAndCode" selected>' in page.text
     page = post(desk, page.request.path, columnA="ticketType", columnB="secret", columnC="name")
     text = "Choose the column that is “Number of the ticket”, or “Number of the ticket, which is also the code"
     assert page.status_code == 422 and page.text.count(text) == 2 and 'href="#columnB"' in page.text

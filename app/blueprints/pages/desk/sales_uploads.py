@@ -131,7 +131,8 @@ def choose_columns(caller: Caller, event_id: str, upload_id: str) -> ResponseRet
     columns = [column["name"] for column in upload.sample]
     chosen = upload.options.get("mapping")
     known, is_same = ({}, False) if chosen else find_known_columns(event_id, SALES, columns)
-    form = COLUMNS.fill(upload.sample, chosen or (known if is_same else complete_mapping(known, upload.sample)))
+    types = [ticket_type.name for ticket_type in event.ticket_types]
+    form = COLUMNS.fill(upload.sample, chosen or (known if is_same else complete_mapping(known, upload.sample, types)))
     return _render_columns(event, upload, form, remembered=describe_known(known, is_same=is_same))
 
 
