@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from app.core.outbox.executor import run_due_jobs
 from tests.factories.accounts import create_signed_in_client
@@ -185,3 +185,28 @@ def test_a_row_is_a_short_card_on_a_phone_and_a_row_of_the_table_else(
             "two short fields on one line"
         )
         assert len(set(places.values())) == 4
+
+
+def test_the_question_about_what_is_less_is_above_the_rows_and_no_row_is_under_the_button(
+    app: Flask, client: Client, address: str, chromium: Browser
+) -> None:
+    owner = create_owner("Namib Events")
+    stock = DeskStock(create_signed_in_client(client, owner))
+    for number in range(12):
+        stock.item(name=f"Beer {number}", onHand=48)
+    with open_view(chromium, "desk-stock") as view:
+        page = view.page
+        page.set_viewport_size({"width": 1280, "height": 900})
+        sign_in(page, address, owner.email)
+        page.goto(f"{address}{stock.desk_path}")
+        first, save = page.get_by_label("New number of Beer 0"), page.get_by_role("button", name="Save the numbers")
+        assert _edges(page.get_by_role("radio", name="Lost"))["bottom"] < _edges(first)["top"]
+        for number in range(12):
+            page.get_by_label(f"New number of Beer {number}", exact=True).focus()
+            field = page.get_by_label(f"New number of Beer {number}", exact=True)
+            assert _edges(field)["bottom"] < _edges(save)["top"]
+
+
+def _edges(locator: Locator) -> dict[str, float]:
+    edges: dict[str, float] = locator.evaluate("(element) => element.getBoundingClientRect().toJSON()")
+    return edges
