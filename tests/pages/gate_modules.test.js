@@ -113,6 +113,17 @@ test("a day begins at 5 also when clocks change", () => {
   assert.deepEqual(days("2026-10-25T03:59:59Z", "2026-10-25T04:00:00Z"), ["2026-10-24", "2026-10-25"]);
 });
 
+test("the size of the list has only places that may come in or have", () => {
+  const list = new GuestList(null, ["c", "a", "r", "n"].map((state) => build({ 0: state, 2: state, 5: state })));
+  assert.equal(list.size, 2);
+  list.put([build({ 0: "c", 2: "c", 5: "r" })]);
+  assert.equal(list.size, 1);
+  list.put([build({ 0: "r", 2: "r", 5: "c" }), build({ 0: "r", 2: "r", 5: "c" })]);
+  assert.equal(list.size, 2);
+  list.remove(["a", "n", "unknown"]);
+  assert.equal(list.size, 1);
+});
+
 test("a party comes in together or one after the other", () => {
   const list = new GuestList(null, [build({ 6: "p" }), build({ 0: "p2", 2: "h2", 6: "p" }), build({ 0: "p3", 2: "h3", 6: "p" })]);
   const place = list.places.get("p2");

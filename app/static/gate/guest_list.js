@@ -10,6 +10,9 @@ import { foldName, matchesWords } from "./names.js";
 const ID = 0, HASH = 2, NAME = 3, TYPE = 4, STATE = 5, PARTY = 6, ADMITTED_AT = 7, GATE = 8, LEFT_AT = 11, LAST_ENTRY = 12;
 const MAX_RESULTS = 30;
 
+/** @param {Place} place */
+const isValid = (place) => place[STATE] !== "r" && place[STATE] !== "n";
+
 export class GuestList {
   /** @param {ListInfo | null} info @param {Place[]} places */
   constructor(info, places) {
@@ -22,6 +25,8 @@ export class GuestList {
     this.parties = new Map();
     /** @type {Map<string, string>} */
     this.foldedNames = new Map();
+    /** How many places may come in or have: neither taken back nor cancelled. */
+    this.size = 0;
     this.put(places);
   }
 
@@ -31,6 +36,7 @@ export class GuestList {
       const old = this.places.get(place[ID]);
       if (old) this.forget(old);
       this.places.set(place[ID], place);
+      if (isValid(place)) this.size += 1;
       if (place[HASH]) this.byHash.set(place[HASH], place[ID]);
       const party = place[PARTY];
       if (party) this.parties.set(party, (this.parties.get(party) ?? new Set()).add(place[ID]));
@@ -47,7 +53,7 @@ export class GuestList {
 
   /** @param {Place} place */
   forget(place) {
-    this.places.delete(place[ID]);
+    if (this.places.delete(place[ID]) && isValid(place)) this.size -= 1;
     if (this.byHash.get(place[HASH]) === place[ID]) this.byHash.delete(place[HASH]);
     this.foldedNames.delete(place[ID]);
     if (place[PARTY]) this.parties.get(place[PARTY])?.delete(place[ID]);
@@ -121,7 +127,7 @@ export class GuestList {
     const gates = new Map();
     for (const place of this.places.values()) {
       const counts = types.get(this.getTicketType(place)?.name ?? "");
-      if (!counts || place[STATE] === "r" || place[STATE] === "n") continue;
+      if (!counts || !isValid(place)) continue;
       counts.expected += 1;
       if (place[STATE] !== "a") continue;
       counts.admitted += 1;

@@ -31,7 +31,7 @@ export function showState(admissions) {
   const isLive = connection.isOnline && (connection.isFollowing || (age ?? 99) < 30);
   get("state").dataset.state = isLive ? "live" : "offline";
   get("state-word").textContent = say(isLive ? "live" : "offline");
-  get("state-list").textContent = age === null ? say("noList") : say("list", { count: list.places.size, age: describeAge(age) });
+  get("state-list").textContent = age === null ? say("noList") : say("list", { count: list.size, age: describeAge(age) });
   get("state-waiting").textContent = waiting ? say("waiting", { count: waiting }) : say("noneWaiting");
   get("event-name").textContent = admissions.device?.eventName ?? "";
   get("gate-name").textContent = admissions.settings.gate;

@@ -69,7 +69,7 @@ def test_two_phones_one_without_a_network(app: Flask, client: Client, address: s
         pair_by_code(south, south_service.address, code_of_south)
         expect(page.get_by_text("South is paired.")).to_be_visible()
         for phone in (north, south):
-            expect(phone.locator("#state")).to_contain_text("4 places")
+            expect(phone.locator("#state")).to_contain_text("3 places")
         south = go_offline(south_service, south.context)
         type_code(south, SECRET)
         expect_verdict(south, "Come in", "Zoë Beukes", "Not confirmed yet")
