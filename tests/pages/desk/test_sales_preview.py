@@ -3,6 +3,7 @@
 from typing import Any
 
 from tests.blueprints.test_ticket_import_undo import scan
+from tests.events.test_capacity import create_block
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS
 from tests.pages.desk.test_sales import HEADER, ROWS, post, upload
@@ -115,3 +116,13 @@ def test_the_sales_say_how_many_imported_tickets_are_not_sold_any_more(desk: Vis
     upload(desk, path, HEADER + more.replace("sold,one", "refunded,one").replace("sold,two", "cancelled,two"))
     import_upload(desk)
     assert "Imported tickets: 3, of which 1 is cancelled, 1 is refunded." in desk.open(path).text
+
+
+def test_the_sales_say_how_many_tickets_are_kept_for_guests(
+    organiser: Client, event: dict[str, Any], desk: Visitor, path: str
+) -> None:
+    upload(desk, path, HEADER + ROWS)
+    import_upload(desk)
+    assert "Kept for guests" not in desk.open(path).text
+    create_block(organiser, event, quantity=7)
+    assert "<dt>Kept for guests</dt><dd>7</dd>" in desk.open(path).text
