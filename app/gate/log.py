@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, Select, case, cast, func, literal, or_, se
 from sqlalchemy.dialects.postgresql import INTERVAL, TSQUERY
 
 from app.accounts.caller import Caller
-from app.admissions.kinds import OUT
+from app.admissions.kinds import IN, OUT
 from app.admissions.models import Admission, RefusedScan
 from app.admissions.queries import list_admissions_query
 from app.allocations.models import AllocationSlot
@@ -25,6 +25,10 @@ RESULT: ColumnElement[str] = case(
     (Admission.is_reentry, RETURNED),
     else_=ENTERED,
 )
+FIRST_CONFLICT = "first_conflict"
+IS_FIRST = (Admission.direction == IN) & Admission.place_id.is_not(None) & ~Admission.is_reentry
+OUTCOME: ColumnElement[str] = case(((RESULT == CONFLICT) & IS_FIRST, FIRST_CONFLICT), else_=RESULT)
+"""For people, a result that tells the earliest scan of a place that is a conflict because it arrived after another."""
 PLACES = (AllocationSlot, Ticket)
 SORTS: dict[str, ColumnElement[Any]] = {"occurredAt": Admission.occurred_at.expression}
 """By the time of the scan: what a phone without a network sends late stands where it belongs."""
@@ -33,7 +37,8 @@ SORTS: dict[str, ColumnElement[Any]] = {"occurredAt": Admission.occurred_at.expr
 def list_log_query(
     caller: Caller, event_id: str, *, q: str | None = None, result: str | None = None, **filters: Any
 ) -> Select[Any]:
-    """Return the log of an event with `name`, `ticket_number`, `result`, `timezone`, and `is_recent`: who scanned may still undo it.
+    """Return the log of an event with `name`, `ticket_number`, `result`, `outcome`, `timezone`, and `is_recent`: who scanned
+    may still undo it.
 
     `q` has beginnings of words of the guest's name or address, or a code; `result` is one of RESULTS, the other filters
     are those of `list_admissions_query`. Raises NotFound.
@@ -42,6 +47,7 @@ def list_log_query(
         find_guest_name(),
         find_ticket_number(),
         RESULT.label("result"),
+        OUTCOME.label("outcome"),
         select(Event.timezone).where(Event.id == Admission.event_id).scalar_subquery().label("timezone"),
         (Admission.recorded_at > func.now() - cast(literal(OWN_TIME), INTERVAL)).label("is_recent"),
     )

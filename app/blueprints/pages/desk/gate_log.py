@@ -34,6 +34,7 @@ RESULT_LABELS = {
     log.CONFLICT: lazy_gettext("Conflict"),
     log.UNDONE: lazy_gettext("Undone"),
 }
+OUTCOME_LABELS = {**RESULT_LABELS, log.FIRST_CONFLICT: lazy_gettext("First scan, in a conflict")}
 REASONS = {
     "ALREADY_ADMITTED": lazy_gettext("Somebody had entered with this ticket."),
     "PARTY_TOO_SMALL": lazy_gettext("More people came than the party has places."),
@@ -84,7 +85,7 @@ LOG = Table(
     Column("name", lazy_gettext("Guest")),
     Column("ticket_type", lazy_gettext("Ticket")),
     Column("ticket_number", lazy_gettext("Ticket number")),
-    Column("result", lazy_gettext("Result"), STATUS, labels=RESULT_LABELS),
+    Column("outcome", lazy_gettext("Result"), STATUS, labels=OUTCOME_LABELS),
     Column("gate", lazy_gettext("Gate")),
     Column("actor_name", lazy_gettext("Scanned by")),
     Column("occurred_at", lazy_gettext("When"), TIME, sort="occurredAt"),

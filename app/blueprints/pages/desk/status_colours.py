@@ -26,6 +26,7 @@ WRONG = {
     campaigns.FAILED,
     invitations.EXPIRED,
     log.CONFLICT,
+    log.FIRST_CONFLICT,
     "refunded",
     "overdue",
 }
