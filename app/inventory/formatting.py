@@ -29,12 +29,17 @@ def _fold_signs(text: str) -> str:
 
 
 def _pluralize_unit(unit: str) -> str:
-    """Return the plural of a unit that is a singular noun; symbols such as `kg` and other texts stay."""
-    is_noun = unit.isascii() and unit.isalpha() and unit.islower() and len(unit) > 2
-    return pluralize(unit) if is_noun and not unit.endswith("s") and unit not in UNIT_SYMBOLS else unit
+    """Return the plural of a unit that is a known English noun; symbols such as `kg` and words of other languages stay."""
+    return pluralize(unit) if unit in ENGLISH_UNITS else unit
 
 
-UNIT_SYMBOLS = frozenset({"doz", "gal", "kwh", "lbs", "oz", "pcs", "pkt", "qty"})
+ENGLISH_UNITS = {
+    "bag", "bale", "barrel", "battery", "block", "bottle", "box", "bucket", "bundle", "can", "canister", "carton",
+    "case", "cask", "container", "crate", "cup", "cylinder", "drum", "gallon", "glass", "gram", "jar", "keg",
+    "kilogram", "liter", "litre", "metre", "pack", "packet", "pair", "pallet", "piece", "pint", "plate", "portion",
+    "pouch", "punnet", "reel", "roll", "sack", "set", "sheet", "slab", "sleeve", "tank", "tin", "tray", "tub",
+    "tube", "unit",
+}  # fmt: skip
 EMPTY_CELL = "—"
 CellValue = Decimal | int | str | None
 

@@ -33,6 +33,9 @@ def test_one_error_is_one_error() -> None:
         ("12.5", "kg", "12.5 kg"),
         ("3", "pcs", "3 pcs"),
         ("3", "6-pack", "3 6-pack"),
+        ("3", "krat", "3 krat"),
+        ("3", "Kiste", "3 Kiste"),
+        ("3", "battery", "3 batteries"),
         ("4", None, "4"),
     ],
 )
