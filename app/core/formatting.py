@@ -119,6 +119,16 @@ def format_period(starts_at: datetime, ends_at: datetime, zone: str) -> str:
     return f"{period} ({_format_zone(zone)})"
 
 
+def format_days(first: datetime, last: datetime, zone: str) -> str:
+    """Return `Fri 4 – Sun 6 December 2026`; one day if both are on it."""
+    first_words, last_words = format_day(first, zone).split(), format_day(last, zone).split()
+    if first_words == last_words:
+        return " ".join(last_words)
+    while first_words[-1] == last_words[len(first_words) - 1]:
+        first_words.pop()
+    return f"{' '.join(first_words)} – {' '.join(last_words)}"
+
+
 def format_when(starts_at: datetime, ends_at: datetime, zone: str) -> str:
     """Return when an event begins, and when it ends if it lasts longer than half a day."""
     return format_period(starts_at, ends_at, zone) if ends_at - starts_at > HALF_A_DAY else format_time(starts_at, zone)

@@ -277,8 +277,33 @@ def test_the_card_of_a_shared_link_is_absolute(owner: Client, visitor: Visitor, 
     assert found["og:url"] == f"{base}/e/dune-nights" and found["og:title"] == "Dune Nights"
     assert found["og:image"] == found["twitter:image"] == f"{base}/media/a.jpg"
     assert found["twitter:card"] == "summary_large_image" and '<img class="cover" src="/media/a.jpg" alt="">' in page
-    assert found["description"].startswith("First line word word") and found["description"].endswith("word…")
+    assert found["og:description"] == found["twitter:description"] == found["description"]
+    assert ". First line word word" in found["description"] and found["description"].endswith("word…")
     assert len(found["description"]) <= 201
+
+
+@pytest.mark.parametrize(
+    ("ends_at", "language", "days"),
+    [
+        ("2026-12-06T23:00:00", "en", "Fri 4 – Sun 6 December 2026"),
+        ("2026-12-07T02:00:00", "de", "Fr 4. – So 6. Dezember 2026"),
+        ("2026-12-05T02:00:00", "af", "Vr 4 Desember 2026"),
+    ],
+)
+def test_the_card_of_a_shared_link_begins_with_days_and_place(
+    owner: Client, visitor: Visitor, ends_at: str, language: str, days: str
+) -> None:
+    create_published_event(
+        owner,
+        name="Dune Nights",
+        description="Three nights.",
+        startDate="2026-12-04T18:00:00",
+        endDate=ends_at,
+        venue="Jetty",
+        city="Swakopmund",
+    )
+    found = read_properties(visitor.open(f"/e/dune-nights?lang={language}").text)
+    assert found["og:description"] == f"{days}, Jetty, Swakopmund. Three nights."
 
 
 def test_a_cover_of_another_site_is_not_loaded_by_visitors(owner: Client, visitor: Visitor) -> None:

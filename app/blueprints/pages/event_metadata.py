@@ -9,8 +9,9 @@ from zoneinfo import ZoneInfo
 
 from flask import current_app, url_for
 
-from app.core.formatting import format_country, format_time
+from app.core.formatting import format_country, format_days, format_time
 from app.events.event_pages import EventPage, TicketOffer
+from app.events.reentry import DAY_BEGINS
 
 MAX_SUMMARY_LENGTH = 200
 AVAILABILITY = {
@@ -33,7 +34,7 @@ class ShareCard(NamedTuple):
 
 def build_share_card(page: EventPage) -> ShareCard:
     """The card of an event."""
-    return ShareCard(get_page_url(page.slug), _summarize(page), page.cover_image_url)
+    return ShareCard(get_page_url(page.slug), _describe_link(page), page.cover_image_url)
 
 
 def build_structured_data(page: EventPage) -> JsonLd:
@@ -77,11 +78,23 @@ def get_page_url(slug: str) -> str:
     return base_url + url_for("event_page.show", slug=slug)
 
 
+def _describe_link(page: EventPage) -> str:
+    """Days and place, and the beginning of the description. A night belongs to the day before."""
+    if not (page.description or "").strip():
+        return _summarize(page)
+    last = max(page.starts_at, page.ends_at - DAY_BEGINS)
+    places = dict.fromkeys((format_days(page.starts_at, last, page.timezone), page.venue, page.city))
+    return _shorten(f"{', '.join(places)}. {page.description}")
+
+
 def _summarize(page: EventPage) -> str:
     """The beginning of the description in one line; without one, time and place."""
-    text = " ".join((page.description or "").split())
-    if not text:
-        return f"{format_time(page.starts_at, page.timezone)} · {', '.join(format_address(page))}"
+    text = _shorten(page.description or "")
+    return text or f"{format_time(page.starts_at, page.timezone)} · {', '.join(format_address(page))}"
+
+
+def _shorten(text: str) -> str:
+    text = " ".join(text.split())
     if len(text) <= MAX_SUMMARY_LENGTH:
         return text
     beginning = text[:MAX_SUMMARY_LENGTH]
