@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from werkzeug.test import TestResponse
 
 from app.accounts.models import Account, OrganiserProfile
 from app.core.transaction import transaction
@@ -15,7 +16,7 @@ from tests.factories.second_factors import turn_on
 from tests.http import Client, data
 from tests.pages.pages import Visitor
 from tests.pages.test_account_page import sign_in_browser
-from tests.teams.test_members import accept, invite
+from tests.teams.test_members import accept, find_token, invite
 
 TEAM = "/desk/team"
 
@@ -163,6 +164,32 @@ def test_a_browser_does_not_use_up_the_code_of_a_scanner_app(
     page = visitor.send()
     assert page.status_code == 422 and "a code for the stock works in a scanner app only" in page.text
     assert data(client.post("/api/devices/pair", {"code": code}))["kind"] == "stock"
+
+
+@pytest.mark.parametrize("role", ["manager", "door", "door of one event"])
+def test_who_joins_comes_to_the_first_page_of_their_role(app: Flask, client: Client, owner: Account, role: str) -> None:
+    member, host = create_owner("Other Lights"), create_signed_in_client(client, owner)
+    fields: dict[str, object] = {"eventIds": [create_event(host)["id"]]} if "of" in role else {}
+    page = _join(app, host, member, role.partition(" ")[0], **fields)
+    assert page.request.path == (f"/desk/events/{fields['eventIds'][0]}/gate" if fields else "/desk")  # type: ignore[index]
+    assert page.text.count("notice done") == 1 and "Welcome to the team." in page.text
+    assert "Windhoek Lights" in page.text and "Other Lights" not in page.text
+
+
+def test_who_joins_without_the_second_factor_that_is_required_comes_to_the_account(
+    app: Flask, client: Client, owner: Account
+) -> None:
+    execute_sql("UPDATE organiser_profile SET requires_second_factor = true")
+    page = _join(app, create_signed_in_client(client, owner), create_customer(), "manager")
+    assert page.request.path == "/account" and "Turn on a second factor." in page.text
+
+
+def _join(app: Flask, host: Client, member: Account, role: str, **fields: object) -> TestResponse:
+    """The page after the invitation to the team of the host is accepted."""
+    invite(host, member.email, role, **fields)
+    visitor = sign_in_browser(app, member)
+    visitor.open(f"/join/{find_token(member.email)}")
+    return visitor.send(form=1)
 
 
 def test_a_person_in_two_organisations_chooses_the_one_to_work_with(app: Flask, client: Client) -> None:

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
 from app.accounts.caller import Caller
-from app.accounts.permissions import MERCHANT, ORGANISER, PERMISSIONS
+from app.accounts.permissions import DOOR, MERCHANT, ORGANISER, PERMISSIONS
 from app.accounts.sessions import LoginResult
 from app.blueprints.pages import csrf, page_language
 from app.core.errors import NotFound
@@ -81,6 +81,22 @@ def choose_team(kind: str, team_id: str) -> None:
         raise NotFound()
     csrf.end_open_forms()
     session[TEAMS_KEY] = {**session.get(TEAMS_KEY, {}), kind: team_id}
+
+
+def use_joined_team(kind: str, team_id: str) -> str:
+    """Use a team that the person has just joined; return the path of the first page of their role in it.
+
+    If they cannot use it, because it requires a second factor, it is that of the account, which says so.
+    """
+    request.environ.pop(_CALLER_KEY, None)
+    caller = get_signed_in_caller()
+    if team_id not in list_team_ids(caller, kind):
+        return ACCOUNT_PATH
+    choose_team(kind, team_id)
+    if kind == MERCHANT:
+        return STALL_PATH
+    event_ids = next((it.event_ids for it in caller.memberships if it.team_id == team_id and it.role == DOOR), None)
+    return url_for("desk_gate.show", event_id=event_ids[0]) if event_ids and len(event_ids) == 1 else DESK_PATH
 
 
 def redirect_to_sign_in() -> ResponseReturnValue | None:

@@ -18,6 +18,7 @@ from app.blueprints.pages.signed_in import (
     get_page_caller,
     get_signed_in_caller,
     get_team_caller,
+    use_joined_team,
 )
 from app.blueprints.pages.team_pages import INVITE, TeamPages
 from app.core.errors import LinkExpired, LinkUsed, NotFound
@@ -132,7 +133,7 @@ def accept(token: str) -> ResponseReturnValue:
     except (NotFound, LinkExpired, LinkUsed):
         return _render_invitation(token)
     flash(str(WELCOMES[team.kind]))
-    return redirect(url_for("team.show"), 303)
+    return redirect(use_joined_team(team.kind, team.id), 303)
 
 
 def _render_invitation(token: str, *, status: int = 200) -> Response:

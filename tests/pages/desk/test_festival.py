@@ -189,7 +189,6 @@ def invite_the_door(desk: Page, door: Page, address: str) -> None:
     send(door, {"First name": "Tuli", "Last name": "Hamutenya", "Choose a password": PASSWORD}, "Sign up")
     confirm_the_address(door, DOOR)
     send(door, {}, "Join the team", "Welcome to the team.")
-    follow(door, "Go to the desk")
 
 
 def apply_for_a_stall(page: Page, address: str) -> None:
