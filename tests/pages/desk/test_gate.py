@@ -6,6 +6,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.models import Account
+from app.blueprints.pages.desk.gate_log import UNDO_REASONS
 from tests.counting import count_statements
 from tests.factories.accounts import create_signed_in_client
 from tests.factories.events import update_event
@@ -222,6 +223,16 @@ def test_a_conflict_shows_both_entries_and_who_came_first(gate: Gate, desk: Visi
     desk.send(form=1, reason="A copy of the ticket")
     assert "There are no conflicts." in desk.open(build_path(gate, "/conflicts")).text
     assert "1 conflict" not in desk.open("/desk").text
+
+
+def test_the_reason_of_an_undo_at_the_gate_is_translated_and_other_reasons_stay(
+    gate: Gate, desk: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for reason in ("Undone at the gate", "Undone at the gate by Otto"):
+        data(gate.undo(data(gate.scan(gate.claim()["code"]))["admissionId"], reason=reason))
+    monkeypatch.setitem(UNDO_REASONS, "Undone at the gate", "Am Einlass zurückgenommen")
+    page = desk.open(build_path(gate, "/log")).text
+    assert "Am Einlass zurückgenommen" in page and "Undone at the gate by Otto" in page
 
 
 def test_a_scan_that_arrives_late_stands_where_it_belongs(gate: Gate, desk: Visitor) -> None:

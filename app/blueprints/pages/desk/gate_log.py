@@ -34,6 +34,8 @@ RESULT_LABELS = {
     log.CONFLICT: lazy_gettext("Conflict"),
     log.UNDONE: lazy_gettext("Undone"),
 }
+UNDO_REASONS = {"Undone at the gate": lazy_gettext("Undone at the gate")}
+"""The reason that the page of the gate gives for an undo."""
 OUTCOME_LABELS = {**RESULT_LABELS, log.FIRST_CONFLICT: lazy_gettext("First scan, in a conflict")}
 REASONS = {
     "ALREADY_ADMITTED": lazy_gettext("Somebody had entered with this ticket."),
@@ -89,7 +91,7 @@ LOG = Table(
     Column("gate", lazy_gettext("Gate")),
     Column("actor_name", lazy_gettext("Scanned by")),
     Column("occurred_at", lazy_gettext("When"), TIME, sort="occurredAt"),
-    Column("undo_reason", lazy_gettext("Reason for the undo")),
+    Column("undo_reason", lazy_gettext("Reason for the undo"), labels=UNDO_REASONS),
     sorts=log.SORTS,
     default_sort="-occurredAt",
     counted=mark_plural("%(num)s scan", "%(num)s scans"),
