@@ -7,7 +7,7 @@ from typing import Any
 
 from app.allocations.release_plan import STEP_FIELDS
 
-TERMS = (
+BLOCK_FACTS = (
     "name",
     "kind",
     "notes",
@@ -22,9 +22,10 @@ TERMS = (
     "release_at",
     "release_plan",
 )
+"""The facts on the form of a block and in its plan."""
 
 
-def digest_facts(block: Mapping[Any, Any], columns: Sequence[str] = TERMS) -> str:
+def digest_facts(block: Mapping[Any, Any], columns: Sequence[str] = BLOCK_FACTS) -> str:
     """Return what is the same for two states of a block with the same facts, in 32 hexadecimal digits.
 
     A step of the release plan stays the same when it runs.

@@ -20,6 +20,8 @@ from app.core.errors import StaleVersion
 from app.core.formatting import HOME, format_count, format_day
 from app.core.ids import new_id
 from app.core.languages import SOURCE_LANGUAGE, mark_for_translation, use_language
+from app.events.models import Event
+from app.events.visibility import CANCELLED
 from app.invoicing.documents import (
     CREDIT_NOTE,
     CURRENCY_NOTE,
@@ -99,10 +101,10 @@ def digest_document(document: InvoiceDocument, context: InvoiceContext) -> str:
     return hashlib.sha256(json.dumps(undated.to_json(), sort_keys=True).encode()).hexdigest()[:32]
 
 
-def issue_missing_credit_note(session: Session, block_id: str, *, is_cancelled: bool = False) -> Invoice | None:
+def issue_missing_credit_note(session: Session, block_id: str, *, credits_all: bool = False) -> Invoice | None:
     """Issue a credit note for invoiced places that a locked block has lost and that are not credited yet, if any.
 
-    With `is_cancelled`, because the event does not take place, it is for all that are not credited yet.
+    With `credits_all`, because the event does not take place, it is for all that are not credited yet.
     """
     invoices = session.scalars(
         select(Invoice)
@@ -113,9 +115,11 @@ def issue_missing_credit_note(session: Session, block_id: str, *, is_cancelled: 
         return None
     context = load_invoice_context(session, block_id)
     charged_quantity = invoices[0].quantity - sum(credit.quantity for credit in invoices[1:])
-    kept_quantity = 0 if is_cancelled else context.block.held
+    kept_quantity = 0 if credits_all else context.block.held
     if kept_quantity >= charged_quantity:
         return None
+    is_event_cancelled = Event.visibility == CANCELLED
+    is_cancelled = bool(session.scalar(select(is_event_cancelled).where(Event.id == context.block.event_id)))
     reason = EVENT_CANCELLED if is_cancelled else PLACES_RETURNED
     document = _build_credit_note(context, invoices[0], charged_quantity, kept_quantity, reason)
     return _issue_document(session, context, document, quantity=charged_quantity - kept_quantity)
@@ -143,10 +147,8 @@ def _build_credit_note(
         amount_minor=total_minor,
     )
     places = format_count(original_invoice.quantity, "place")
-    if reason == EVENT_CANCELLED:
-        left = f"The event is cancelled. This corrects invoice {original.number}: none of {places} is charged."
-    else:
-        left = f"This corrects invoice {original.number}: {quantity_after} of {places} left."
+    left = f"{quantity_after} of {places} left" if quantity_after else f"none of {places} is charged"
+    why = "The event is cancelled. " if reason == EVENT_CANCELLED else ""
     return _build_document(
         context,
         CREDIT_NOTE,
@@ -158,7 +160,7 @@ def _build_credit_note(
         layout=original.layout,
         total_minor=total_minor,
         facts=[("For invoice", f"{original.number} of {original.issued}"), *context.facts],
-        notes=[left, *value_notes],
+        notes=[f"{why}This corrects invoice {original.number}: {left}.", *value_notes],
     )
 
 

@@ -166,13 +166,13 @@ def credit_invoice(caller: Caller, event_id: str, block_id: str) -> None:
             return
         if session.scalar(select(Event.visibility).where(Event.id == event_id)) != CANCELLED:
             raise EventNotCancelled()
-        _issue_and_mail_credit_note(session, block, is_cancelled=True)
+        _issue_and_mail_credit_note(session, block, credits_all=True)
 
 
 def _issue_and_mail_credit_note(
-    session: ReadOrWriteSession, block: AllocationBlock, *, is_cancelled: bool = False
+    session: ReadOrWriteSession, block: AllocationBlock, *, credits_all: bool = False
 ) -> Invoice | None:
-    credit_note = issue_missing_credit_note(session, block.id, is_cancelled=is_cancelled)
+    credit_note = issue_missing_credit_note(session, block.id, credits_all=credits_all)
     if credit_note is not None and block.holder_email:
         enqueue("allocations.mail_invoice", invoice_id=credit_note.id, to=block.holder_email)
     return credit_note

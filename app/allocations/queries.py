@@ -34,6 +34,13 @@ from app.events.visibility import ARCHIVED, CANCELLED
 from app.invoicing.documents import CREDIT_NOTE, INVOICE
 
 BLOCK_ID = AllocationBlock.id.expression
+
+
+def block_name_sql() -> ColumnElement[Any]:
+    """What people call a block: its name, else its holder."""
+    return func.coalesce(AllocationBlock.name, AllocationBlock.holder_organisation, AllocationBlock.holder_name)
+
+
 BLOCK_SORTS: dict[str, ColumnElement[Any]] = {
     "createdAt": AllocationBlock.created_at.expression,
     "name": func.coalesce(AllocationBlock.name, ""),

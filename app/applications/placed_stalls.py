@@ -1,4 +1,4 @@
-"""The applications behind the stall plan: which one a stall came from, what it says, and approved ones without a stall yet."""
+"""The applications behind the stall plan: the one of a stall and what it says, and approved ones without a stall yet."""
 
 from collections.abc import Sequence
 

@@ -190,7 +190,7 @@ def _may_be_day(column: ColumnSample) -> bool:
 
 
 def _may_be_text(column: ColumnSample) -> bool:
-    """Whether the first values are words or numbers that differ, as references do."""
+    """Whether the first values have letters, are no days, and are not one value in all rows."""
     has_letters = any(character.isalpha() for value in column["values"] for character in value)
     return (
         has_letters

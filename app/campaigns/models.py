@@ -97,7 +97,7 @@ class Recipient(EventRow, Base):
         one_of("channel", states.CHANNELS),
         one_of("state", states.RECIPIENT_STATES),
         one_of("variant", ("A", "B")),
-        UniqueConstraint("campaign_id", "channel", "person", "event_id"),
+        UniqueConstraint("campaign_id", "person", "channel", "event_id"),
         Index(
             "uq_campaign_recipient_number",
             "campaign_id",

@@ -13,6 +13,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from app.accounts.caller import Caller
 from app.allocations.models import AllocationBlock
+from app.allocations.queries import block_name_sql
 from app.allocations.will_call import build_tsquery
 from app.campaigns.audience_sql import FIND_PEOPLE
 from app.campaigns.campaign_store import CAMPAIGN
@@ -119,7 +120,12 @@ def list_campaigns_with_sums_query(caller: Caller, event_id: str, *, status: str
 
 
 def get_campaign(caller: Caller, event_id: str, campaign_id: str) -> CampaignRow:
-    """A campaign with its figures, the people who unsubscribed since, and its acts. Raises NotFound."""
+    """A campaign with its figures and its acts. Raises NotFound."""
+    return _fetch_one(select(*CAMPAIGN, TALLIES, HISTORY), caller, event_id, campaign_id)
+
+
+def get_campaign_with_results(caller: Caller, event_id: str, campaign_id: str) -> CampaignRow:
+    """A campaign as `get_campaign`, with the people who unsubscribed since it was sent. Raises NotFound."""
     return _fetch_one(select(*CAMPAIGN, TALLIES, UNSUBSCRIBED, HISTORY), caller, event_id, campaign_id)
 
 
@@ -165,7 +171,8 @@ def list_recipients_query(
         return statement
     address = q.lower()
     if finds_addresses:
-        matches = or_(*(column.contains(address, autoescape=True) for column in (RECIPIENT.person, RECIPIENT.address)))
+        is_number = (RECIPIENT.channel == "sms") & RECIPIENT.address.contains(address, autoescape=True)
+        matches = RECIPIENT.person.contains(address, autoescape=True) | is_number
     else:
         matches = (RECIPIENT.person == address) | (RECIPIENT.address == address)
     return statement.where(contains_sql(RECIPIENT.name, q) | (matches & ~ERASED_PERSON))
@@ -195,9 +202,7 @@ def list_audience_choices(caller: Caller, event_id: str) -> AudienceChoices:
     """The ticket types and blocks of an event, by which an audience is chosen: the id and name of each. Raises NotFound."""
     check_event_access(caller, event_id)
     ticket_types = select(TicketType.id, TicketType.name).where(TicketType.event_id == event_id)
-    block_name = func.coalesce(
-        AllocationBlock.name, AllocationBlock.holder_organisation, AllocationBlock.holder_name, ""
-    )
+    block_name = func.coalesce(block_name_sql(), "")
     blocks = select(AllocationBlock.id, block_name).where(AllocationBlock.event_id == event_id)
     return AudienceChoices(
         [(id, name) for id, name in db.session.execute(ticket_types.order_by(TicketType.position))],

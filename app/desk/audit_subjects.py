@@ -8,6 +8,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.accounts.models import Account
 from app.accounts.team_models import ApiKey
 from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
+from app.allocations.queries import block_name_sql
 from app.applications.models import Application
 from app.audit.models import AuditEntry
 from app.campaigns.models import Campaign
@@ -20,14 +21,14 @@ BLOCK_ID = case((AuditEntry.subject_kind == "block", AuditEntry.subject_id), els
 
 def _find(model: Any, *names: InstrumentedAttribute[Any]) -> ScalarSelect[Any]:
     """The first of these names that the subject has."""
-    name = select(func.coalesce(*names, None)).where(model.id == AuditEntry.subject_id)
+    name = select(func.coalesce(*names)).where(model.id == AuditEntry.subject_id)
     if hasattr(model, "event_id"):
         name = name.where(model.event_id == AuditEntry.event_id)
     return name.correlate(AuditEntry).scalar_subquery()
 
 
 BLOCK_NAME = (
-    select(func.coalesce(AllocationBlock.name, AllocationBlock.holder_organisation, AllocationBlock.holder_name))
+    select(block_name_sql())
     .where(AllocationBlock.event_id == AuditEntry.event_id, AllocationBlock.id == BLOCK_ID)
     .correlate(AuditEntry)
     .scalar_subquery()
@@ -41,7 +42,7 @@ NAMES = {
     "file": _find(OrganisationFile, OrganisationFile.name),
     "invoice": _find(Invoice, Invoice.number),
     "key": _find(ApiKey, ApiKey.name),
-    "member": _find(Account, Account.name),
+    "member": select(Account.name).where(Account.id == AuditEntry.account_id).correlate(AuditEntry).scalar_subquery(),
     "pack": BLOCK_NAME,
     "slot": func.nullif(
         func.concat_ws(

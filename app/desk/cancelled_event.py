@@ -80,7 +80,7 @@ def load_cancellation_effects(event_id: str) -> CancellationEffects:
     return CancellationEffects._make(db.session.execute(statement).one())
 
 
-def select_untold_guests() -> Select[Any]:
+def select_guests_to_write_to() -> Select[Any]:
     """The cancelled events with ticket holders or guests to whom nobody has written since."""
     has_people = exists().where(
         TicketType.event_id == Event.id, TicketType.sold + TicketType.claimed + TicketType.admitted > 0
@@ -88,7 +88,7 @@ def select_untold_guests() -> Select[Any]:
     return _select_cancelled(has_people, ~_is_written_to(GUEST_ROLES))
 
 
-def select_untold_holders() -> Select[Any]:
+def select_holders_with_places() -> Select[Any]:
     """The blocks of cancelled events with unused places whose holder has an address, and no credit note since."""
     credit_note = exists().where(
         belongs_to(Invoice.block_id, AllocationBlock),
@@ -99,7 +99,7 @@ def select_untold_holders() -> Select[Any]:
     return _select_cancelled(*has_holder, AllocationBlock.status == OPEN, ~credit_note)
 
 
-def select_untold_stalls() -> Select[Any]:
+def select_stalls_to_write_to() -> Select[Any]:
     """The cancelled events with approved stalls or waiting applicants to whom nobody has written since."""
     states = (*APPROVED_STATES, *WAITING_STATES)
     has_stalls = exists().where(Application.event_id == Event.id, Application.status.in_(states))

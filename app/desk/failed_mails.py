@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from app.accounts.caller import Caller
 from app.accounts.models import Account
 from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
+from app.allocations.queries import block_name_sql
 from app.applications.models import Application, ApplicationDocument
 from app.clients.message import PermanentAddressError
 from app.core.db import ObjectId, db
@@ -105,9 +106,7 @@ def list_failed_mails_query(caller: Caller, event_id: str) -> ListQuery:
     the holder. Raises NotFound."""
     check_event(caller, event_id)
     is_block = and_(AllocationBlock.id == FailedMail.block_id, AllocationBlock.event_id == FailedMail.event_id)
-    block_name = func.coalesce(
-        AllocationBlock.name, AllocationBlock.holder_organisation, AllocationBlock.holder_name, AllocationBlock.kind
-    )
+    block_name = func.coalesce(block_name_sql(), AllocationBlock.kind)
     return (
         select(
             *FailedMail.__table__.columns,

@@ -34,11 +34,11 @@ from app.campaigns.queries import has_not_arrived
 from app.core.db import db
 from app.desk.cancelled_event import (
     select_fees_to_return,
+    select_guests_to_write_to,
+    select_holders_with_places,
     select_invoices_to_credit,
     select_sold_types,
-    select_untold_guests,
-    select_untold_holders,
-    select_untold_stalls,
+    select_stalls_to_write_to,
     select_waiting_applications,
 )
 from app.events.failed_mails import FailedMail
@@ -207,9 +207,9 @@ def _select_unsettled_events() -> TaskQuery:
 
 
 TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
-    CANCELLED_GUESTS: (MESSAGES_WRITE, select_untold_guests),
-    CANCELLED_HOLDERS: (GUESTS_WRITE, select_untold_holders),
-    CANCELLED_STALLS: (MESSAGES_WRITE, select_untold_stalls),
+    CANCELLED_GUESTS: (MESSAGES_WRITE, select_guests_to_write_to),
+    CANCELLED_HOLDERS: (GUESTS_WRITE, select_holders_with_places),
+    CANCELLED_STALLS: (MESSAGES_WRITE, select_stalls_to_write_to),
     CANCELLED_APPLICATIONS: (STALLS_DECIDE, select_waiting_applications),
     CANCELLED_SALES: (MONEY_READ, select_sold_types),
     CANCELLED_FEES: (MONEY_WRITE, select_fees_to_return),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Integer, bindparam, func, literal_column, or_, select
 
-from app.accounts.models import Account, OrganiserProfile
+from app.accounts.models import DELETED_DOMAIN, Account, OrganiserProfile
 from app.accounts.organisation_details import contact_sql
 from app.accounts.queries import owner_id_sql
 from app.core.db import fetch_mapping, fetch_rows
@@ -150,6 +150,7 @@ CANCELLED_BY_SLUG = (
         or_(Event.slug == bindparam("slug", required=False), Event.id == bindparam("id", required=False)),
         Event.visibility == CANCELLED,
         Event.was_public,
+        ~Account.email.endswith(f"@{DELETED_DOMAIN}"),
     )
 )
 SLUG_BY_ID = select(Event.slug).where(Event.id == bindparam("id", required=False), can_be_read())

@@ -18,6 +18,8 @@ from app.gate.errors import UndoTooLate
 from app.gate.places import find_event
 
 OWN_TIME = "10 minutes"
+UNDONE_AT_THE_GATE = "Undone at the gate"
+"""The reason that the pages of the gate give; `admissions.js` has it too."""
 
 
 class Undo(NamedTuple):

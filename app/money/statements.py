@@ -1,8 +1,8 @@
 """Recording the stall fees and the invoices of blocks that a bank statement shows as received.
 
 A row pays an invoice if its text has the number of one invoice of the event, or of all events of an organisation, and no
-reference of an application, and its amount is what is due or a part of it. A row that is recorded pays nothing. For a row without a reference a person may
-choose what it pays; it is then recorded with the reference in front of its text.
+reference of an application, and its amount is what is due or a part of it. A row that is recorded pays nothing. For
+a row without a reference a person may choose what it pays; it is then recorded with the reference in front of its text.
 """
 
 from collections import Counter
@@ -81,9 +81,10 @@ def import_statement(
 
     Without an event they are those of all events of the caller's organisation, each recorded at its event.
     `references` are those that a person has chosen for the last rows, empty for a row without a choice. With the `digest` of
-    `digest_transfers` nothing is recorded if a transfer of the rows' amounts and days was recorded meanwhile. `mapping` has the column of each field; without it the columns have the words of banks. A
-    row that was recorded before, at any event of the organisation, changes nothing. Those who record wait for each other.
-    Raises NotFound, and StatementUnreadable for one that pays too many fees at once.
+    `digest_transfers` nothing is recorded if a transfer of the rows' amounts and days was recorded meanwhile. `mapping` has
+    the column of each field; without it the columns have the words of banks. A row that was recorded before, at any event of
+    the organisation, changes nothing. Those who record wait for each other. Raises NotFound, and StatementUnreadable for one
+    that pays too many fees at once.
     """
     event_names = find_event_names(caller, event_id)
     event_ids = [*event_names]

@@ -89,7 +89,7 @@ def test_without_the_index_recipients_are_added_twice(
     app: Flask, campaign_event: CampaignEvent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(campaign_fan_out, "PAGE_SIZE", 7)
-    with without_rules("uq_campaign_recipient_campaign_id_channel_person_event_id"):
+    with without_rules("uq_campaign_recipient_campaign_id_person_channel_event_id"):
         campaign = campaign_event.send()
         for _ in range(2):
             with transaction() as session:

@@ -137,7 +137,7 @@ CASES = {
     "G5 lists": Case(known={"gate_lists": ["Gate 1 has [] instead of None"]}),
     "N1 once each": Case(
         (
-            "ALTER TABLE campaign_recipient DROP CONSTRAINT uq_campaign_recipient_campaign_id_channel_person_event_id",
+            "ALTER TABLE campaign_recipient DROP CONSTRAINT uq_campaign_recipient_campaign_id_person_channel_event_id",
             "INSERT INTO campaign_recipient (id, campaign_id, event_id, channel, person, address, places, variant) "
             "SELECT reverse(id), campaign_id, event_id, channel, person, address, places, variant "
             "FROM campaign_recipient LIMIT 1",

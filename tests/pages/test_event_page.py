@@ -230,6 +230,17 @@ def test_an_event_that_was_public_says_that_it_is_cancelled(client: Client, visi
     assert visitor.open("/e/seen.ics").status_code == 404
 
 
+def test_a_cancelled_event_of_a_deleted_organiser_is_not_shown(client: Client, visitor: Visitor) -> None:
+    owner = create_organiser_client(client)
+    update_event(owner, in_state(owner, "published"), visibility="cancelled")
+    with transaction() as session:
+        session.execute(
+            text("UPDATE account SET email = id || '@deleted.invalid' WHERE id IN (SELECT organiser_id FROM event)")
+        )
+    page = visitor.open("/e/seen")
+    assert page.status_code == 404 and "<h1>Page not found</h1>" in page.text and "mailto:" not in page.text
+
+
 def test_a_draft_that_was_cancelled_is_not_shown(client: Client, visitor: Visitor) -> None:
     owner = create_organiser_client(client)
     event = in_state(owner, "not due")

@@ -70,16 +70,15 @@ def update_block(
 
     If the holder gets another address, the allocator link ends, and the new address gets a new one by mail.
 
-    Raises NotFound, StaleVersion if the block has another version, or other facts, than the expected ones, ValidationFailed, BlockInvoiced, InsufficientTickets, InsufficientSlots,
-    CapacityExceeded, EventClosed, ReleaseTimePassed, EmailNotVerified, SenderNotVerified, MailLimitReached.
+    Raises NotFound, StaleVersion if the block has another version or other facts than expected, ValidationFailed,
+    BlockInvoiced, InsufficientTickets, InsufficientSlots, CapacityExceeded, EventClosed, ReleaseTimePassed,
+    EmailNotVerified, SenderNotVerified, MailLimitReached.
     """
     with transaction() as session:
         # The event is locked before the block, as by all who take places from the public.
         event = events.lock_for_booking(session, caller, event_id, limited=False) if "quantity" in changes else None
         block = lock_block(session, caller, event_id, block_id)
-        if expected_version not in (None, block["version"]):
-            raise StaleVersion()
-        if expected_digest not in (None, digest_facts(block)):
+        if expected_version not in (None, block["version"]) or expected_digest not in (None, digest_facts(block)):
             raise StaleVersion()
         values = _build_changed_values(block, changes)
         if not values:

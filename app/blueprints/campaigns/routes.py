@@ -78,7 +78,7 @@ def list_campaigns(id: str, **filters: Any) -> queries.ListQuery:
 @blp.get(CAMPAIGN_PATH, access=may(MESSAGES_READ), returns=response_schemas.CampaignData, etag=True, sparse=True)
 def read_campaign(id: str, campaign_id: str) -> queries.CampaignRow:
     """Read a campaign and its history: who did what."""
-    return queries.get_campaign(get_current_caller(), id, campaign_id)
+    return queries.get_campaign_with_results(get_current_caller(), id, campaign_id)
 
 
 @blp.patch(
@@ -128,7 +128,7 @@ def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Versioned:
     f"{CAMPAIGN_PATH}/recipients",
     access=may(MESSAGES_READ),
     query=schemas.RecipientFilters,
-    returns=Listing("recipients", response_schemas.RecipientRow, queries.RECIPIENT_SORTS, "id"),
+    returns=Listing("recipients", response_schemas.RecipientRow, queries.PERSON_SORTS, "address"),
 )
 def list_recipients(id: str, campaign_id: str, **filters: Any) -> queries.ListQuery:
     """List who gets or got a campaign, once on each channel, and what became of it. A draft has no recipients yet."""

@@ -18,11 +18,13 @@ class TaskRow(Schema):
         metadata={
             "enum": list(TASK_QUERIES),
             "example": APPLICATIONS,
-            "description": "What waits: `conflicts` at the gate, `applications` to decide, handed in `documents` that nobody has accepted or asked for again, missing `bank_details` while fees are due, `refunds` that were refused, "
+            "description": "What waits: `conflicts` at the gate, `applications` to decide, handed in `documents` that "
+            "nobody has accepted or asked for again, missing `bank_details` while fees are due, `refunds` that were refused, "
             "`owed_back`: invoices of blocks for which you owe money back, `fees` and `invoices` of blocks that are overdue, "
             "`failed_mails` to applicants and guests, messages that are `undelivered`, items with "
             "`low_stock`, a draft to `publish`, or a `settlement` report to make. After a cancellation: `cancelled_guests` and "
-            "`cancelled_stalls` (one each: nobody has written to these people since), `cancelled_holders`: holders of blocks with unused places, `cancelled_applications` that wait for a "
+            "`cancelled_stalls` (one each: nobody has written to these people since), `cancelled_holders`: holders of blocks with "
+            "unused places, `cancelled_applications` that wait for a "
             "decision, `cancelled_sales`: tickets that are sold in your shop, `cancelled_fees` that were paid and not "
             "sent back, and `cancelled_invoices` to credit.",
         },

@@ -19,7 +19,7 @@ from app.gate.errors import TicketNotFound
 from app.gate.place_search import search_places
 from app.gate.refused_scans import scan_or_log_refusal
 from app.gate.scan_check import check_scan
-from app.gate.undo import undo_scan
+from app.gate.undo import UNDONE_AT_THE_GATE, undo_scan
 from app.web.fields import Boolean, Choice, Id, Secret, Text, WholeNumber, field_error
 from app.web.schema import Query
 from app.web.types import RawData
@@ -125,7 +125,7 @@ def send_undo() -> ResponseReturnValue:
     caller, form = find_gate_caller(), UNDO.from_request()
     if caller is None:
         return _render_unpaired()
-    undo_scan(caller, get_event_id(caller), form.load()["admission_id"], "Undone at the gate")
+    undo_scan(caller, get_event_id(caller), form.load()["admission_id"], UNDONE_AT_THE_GATE)
     return _render(caller, SCAN.fill(**_build_new_values()), done=gettext("The scan is undone."))
 
 

@@ -114,7 +114,7 @@ def test_holders_of_blocks_are_told(
     cancel(organiser, festival.id)
     assert "cancelled_holders 2" in list_kinds(organiser)
     path = f"{EVENTS}/{festival.id}"
-    text = "2 holders of blocks have no word of it. Write to them, and credit their invoices or give the places back"
+    text = "2 holders of blocks have places left. Write to them, and credit their invoices or give the places back"
     for page in (desk.open(path).text, desk.open("/desk").text):
         assert text in page and f'href="{path}/guests?status=open"' in page
     for role, is_named in (("viewer", False), ("finance", False), ("manager", True)):

@@ -213,7 +213,7 @@ def test_a_conflict_shows_both_entries_and_who_came_first(gate: Gate, desk: Visi
     page = desk.open(build_path(gate, "/conflicts")).text
     assert page.index("South") < page.index("First scan") < page.index("North")
     assert "Otto Brand" in page and "Somebody had entered with this ticket." in page
-    assert page.count("Do not count this one") == 2
+    assert page.count("Undo this scan") == 2
     entries = desk.open(build_path(gate, "/log?sort=occurredAt")).text
     first, again = entries.index("First scan, in a conflict"), entries.rindex("Entered again")
     assert entries.index("South") < again and first < entries.rindex("North") and first < again

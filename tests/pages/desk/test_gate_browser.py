@@ -94,7 +94,7 @@ def test_two_phones_one_without_a_network(app: Flask, client: Client, address: s
         expect(entries.nth(0)).to_contain_text(re.compile(r", South\s+First scan"))
         expect(entries.nth(1)).to_contain_text("North")
         expect(page.get_by_role("heading", name="Jonas Haufiku")).to_have_count(0)
-        entries.nth(1).get_by_role("link", name="Do not count this one").click()
+        entries.nth(1).get_by_role("link", name="Undo this scan").click()
         view.check("undo")
         page.get_by_role("button", name="Undo the scan").click()
         expect(page.get_by_text("Enter a reason.").first).to_be_visible()

@@ -122,7 +122,7 @@ def test_the_trail_says_what_was_changed_in_an_event(desk: Visitor, organiser: C
 
 def test_the_trail_names_what_it_was_done_on(client: Client, organiser: Client, desk: Visitor) -> None:
     block = create_block(client, owner=organiser, name="Bank Oshana")
-    data(block.change(notes="Two tables", quantity=8))
+    data(block.change(notes="Two tables", quantity=8, kind="press"))
     data(
         client.post(
             f"/api/allocations/allocator/{block.allocator()}/guests",
@@ -133,15 +133,24 @@ def test_the_trail_names_what_it_was_done_on(client: Client, organiser: Client, 
     data(block.admit(slot["id"], gate="North"))
     data(block.post("release-unused", quantity=2))
     page = " ".join(desk.open(AUDIT).text.split())
-    for text in ("block: Bank Oshana", "Note, Places", "place: Tuli · Bank Oshana", "North", "Places: 2"):
+    for text in ("block: Bank Oshana", "Kind, Notes, Places", "place: Tuli · Bank Oshana", "North", "Places: 2"):
         assert text in page, text
-    assert f'/desk/events/{block.event["id"]}/guests/{block.id}"' in page
+    assert f'/desk/events/{block.event["id"]}/guests/{block.id}"' in page and "allocator_" not in page
     with record_statements() as executed:
         desk.open(AUDIT)
     assert len(executed) <= 12
     assert "place: Tuli · Bank Oshana" in desk.open(f"{AUDIT}?format=csv").text
     execute_sql("UPDATE allocation_slot SET name = NULL, email = NULL")
     assert "Tuli" not in desk.open(AUDIT).text
+
+
+def test_the_trail_names_members(client: Client, owner: Account, desk: Visitor) -> None:
+    member = create_customer(name="Tuli Hamutenya")
+    add_member(client, owner, member)
+    member_id = fetch_scalar("SELECT id FROM team_member WHERE role <> 'owner'")
+    desk.open(f"{TEAM}/members/{member_id}")
+    desk.send(form=1, role="finance")
+    assert "member: Tuli Hamutenya" in " ".join(desk.open(f"{AUDIT}?action=access.member_changed").text.split())
 
 
 def test_the_trail_is_filtered_by_person_event_action_and_time(

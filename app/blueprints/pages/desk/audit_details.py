@@ -65,15 +65,16 @@ BLOCK_FIELDS = {
     "name": lazy_gettext("Name"),
     "quantity": lazy_gettext("Places"),
     "unit_price_minor": lazy_gettext("Price of a place"),
-    "discounts": lazy_gettext("Discounts"),
-    "promo_code": lazy_gettext("Promo code"),
-    "notes": lazy_gettext("Note"),
-    "release_at": lazy_gettext("Day on which places go back"),
-    "release_plan": lazy_gettext("When places go back"),
+    "kind": lazy_gettext("Kind"),
+    "guests_may_pass_on": lazy_gettext("Guests may pass their tickets on"),
+    "guests_may_give_back": lazy_gettext("Guests may give their tickets back"),
+    "notes": lazy_gettext("Notes"),
+    "release_at": lazy_gettext("Day on which places are given back"),
+    "release_plan": lazy_gettext("When places are given back"),
     "pay_by": lazy_gettext("Pay by"),
 }
-HOLDER, BUYER = lazy_gettext("Holder"), lazy_gettext("Address on the invoice")
 """The facts of a block, by their names in an entry; the others are of its holder or buyer."""
+HOLDER, BUYER = lazy_gettext("Holder"), lazy_gettext("Address on the invoice")
 
 
 class SubjectColumn(Column):
@@ -101,7 +102,7 @@ def _describe(data: Mapping[str, Any], event_names: Mapping[str, str]) -> str:
     if "fields" in data:
         changes = "; ".join(_describe_field(name, data.get("from", {}), data.get("to", {})) for name in data["fields"])
         return f"{data['name']}: {changes}" if data.get("name") else changes
-    if isinstance(data.get("changed"), list):
+    if isinstance(data.get("changed"), list) and "link" not in data:
         return ", ".join(dict.fromkeys(_name_block_field(name) for name in data["changed"]))
     if "created" in data and "updated" in data:
         return gettext("%(created)s new, %(updated)s changed", created=data["created"], updated=data["updated"])

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from app.blueprints.pages.forms import Form, Input
 from app.core.errors import AppError, ValidationFailed
 from app.core.languages import lazy_gettext
-from app.web.fields import WholeNumber
+from app.web.fields import Text, WholeNumber
 from app.web.schema import Query
 
 WRONG_NUMBER = lazy_gettext("Enter a whole number.")
@@ -33,6 +33,21 @@ class VersionSchema(Query):
     version = WholeNumber(required=True)
 
 
+class FactsSchema(Query):
+    """A form that changes facts of a block. `facts` is the digest of those that it was filled with.
+
+    The version of the block would be too strict: it changes with each place that is handed out.
+    """
+
+    facts = Text(required=True, max=32)
+
+
+FACTS = Input(
+    "facts",
+    "",
+    type="hidden",
+    messages={"required": lazy_gettext("This form does not work any more. Open the page again.")},
+)
 REMOVAL = Form(VersionSchema, VERSION)
 """A form without fields, for a removal that somebody confirms."""
 

@@ -23,7 +23,7 @@ from app.events import queries
 from app.events.queries import ListQuery, OwnEvent
 from app.gate import conflicts, log, refused_scans
 from app.gate.errors import UndoTooLate
-from app.gate.undo import undo_scan
+from app.gate.undo import UNDONE_AT_THE_GATE, undo_scan
 from app.web.fields import Choice, Text
 from app.web.schema import Query
 
@@ -34,7 +34,7 @@ RESULT_LABELS = {
     log.CONFLICT: lazy_gettext("Conflict"),
     log.UNDONE: lazy_gettext("Undone"),
 }
-UNDO_REASONS = {"Undone at the gate": lazy_gettext("Undone at the gate")}
+UNDO_REASONS = {UNDONE_AT_THE_GATE: lazy_gettext("Undone at the gate")}
 """The reason that the page of the gate gives for an undo."""
 OUTCOME_LABELS = {**RESULT_LABELS, log.FIRST_CONFLICT: lazy_gettext("First scan, in a conflict")}
 REASONS = {

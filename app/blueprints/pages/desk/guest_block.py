@@ -224,11 +224,14 @@ def _render_revocation(event: OwnEvent, block: queries.BlockRow, slot: Row, form
     else:
         ends = gettext("Its link or code ends at once.")
     rest = gettext("This cannot be undone; the guest gets no mail, so tell them yourself.")
+    credit = describe_credit(block)
+    if credit:
+        credit = gettext("If it goes back to the public: %(credit)s", credit=credit)
     return render_desk_form(
         form,
         event=event,
         title=gettext("Take the place of %(name)s back?", name=name_slot(slot)),
-        lead=" ".join(filter(None, (ends, rest, describe_credit(block)))),
+        lead=" ".join(filter(None, (ends, rest, credit))),
         button=gettext("Take it back"),
         back=build_block_path(event.id, block["id"]),
         is_dangerous=True,

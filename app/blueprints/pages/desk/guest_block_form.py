@@ -13,7 +13,7 @@ from app.allocations.actions.blocks import HOLDER_FIELDS
 from app.allocations.block_facts import digest_facts
 from app.allocations.pricing import get_current_price
 from app.blueprints.pages.desk.event_form import format_local_time
-from app.blueprints.pages.desk.form_parts import WRONG_NUMBER, format_amount
+from app.blueprints.pages.desk.form_parts import FACTS, WRONG_NUMBER, FactsSchema, format_amount
 from app.blueprints.pages.desk.guest_words import KIND_LABELS, describe_credit, name_block, reword
 from app.blueprints.pages.desk.guests import MAIL_LIMIT, WRITE, blueprint, count_act
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk_form
@@ -45,15 +45,6 @@ class StepAmount(Text):
         if match is None or not 1 <= int(match[1]) <= most:
             raise field_error("invalid_type", gettext("Enter a number of places like 10, or a part like 50 %."))
         return {name: int(match[1])}
-
-
-class FactsSchema(Query):
-    """A form that changes facts of a block. `facts` is the digest of those that it was filled with.
-
-    The version of the block would be too strict: it changes with each place that is handed out.
-    """
-
-    facts = Text(required=True, max=32)
 
 
 class HolderSchema(Query):
@@ -148,7 +139,6 @@ STEP = (
 PASS_ON = Input("guestsMayPassOn", lazy_gettext("Guests may pass their tickets on"), type="checkbox")
 GIVE_BACK = Input("guestsMayGiveBack", lazy_gettext("Guests may give their tickets back"), type="checkbox")
 NOTES = Input("notes", lazy_gettext("Notes"), hint=lazy_gettext("Only your team sees them."), type="textarea")
-FACTS = Input("facts", "", type="hidden")
 CHANGES = Form(
     ChangesSchema,
     NAME,

@@ -9,9 +9,8 @@ from app.accounts.caller import Caller
 from app.allocations import errors, queries
 from app.allocations.block_facts import digest_facts
 from app.allocations.invoice_buyers import BUYER_FIELDS, find_previous_buyer, update_buyer
-from app.blueprints.pages.desk.form_parts import PAY_BY
+from app.blueprints.pages.desk.form_parts import FACTS, PAY_BY, FactsSchema
 from app.blueprints.pages.desk.guest_block import get_event_block
-from app.blueprints.pages.desk.guest_block_form import FACTS, FactsSchema
 from app.blueprints.pages.desk.guest_papers import SETTLE, build_invoice_path
 from app.blueprints.pages.desk.guest_words import name_block, reword
 from app.blueprints.pages.desk.guests import blueprint

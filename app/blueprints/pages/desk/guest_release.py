@@ -11,9 +11,9 @@ from app.allocations import actions, queries
 from app.allocations.block_facts import digest_facts
 from app.allocations.release_plan import ReleaseStep, list_release_steps
 from app.blueprints.pages.desk.event_form import describe_moved_times
-from app.blueprints.pages.desk.form_parts import WRONG_NUMBER
+from app.blueprints.pages.desk.form_parts import FACTS, WRONG_NUMBER, FactsSchema
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
-from app.blueprints.pages.desk.guest_block_form import FACTS, MAX_PLACES, STEP, FactsSchema, StepAmount
+from app.blueprints.pages.desk.guest_block_form import MAX_PLACES, STEP, StepAmount
 from app.blueprints.pages.desk.guest_words import describe_credit, name_block, reword
 from app.blueprints.pages.desk.guests import WRITE, blueprint
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk_form
@@ -45,7 +45,7 @@ RELEASE = Form(
     ),
 )
 NEW_STEP = Form(StepSchema, replace(STEP[0], label=lazy_gettext("When")), STEP[1], FACTS)
-REMOVAL = Form(FactsSchema, FACTS)
+STEP_REMOVAL = Form(FactsSchema, FACTS)
 
 
 @blueprint.page("/<block_id>/release", access=WRITE)
@@ -107,7 +107,7 @@ def remove_step(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
     if len(kept) == len(steps):
         raise NotFound()
     try:
-        facts = REMOVAL.from_request().load()["facts"]
+        facts = STEP_REMOVAL.from_request().load()["facts"]
         _store_steps(caller, block, kept, expected_digest=facts)
     except FORM_ERRORS as error:
         return _render_plan(event, block, NEW_STEP.fill(facts=digest_facts(block)).with_error(reword(error)))

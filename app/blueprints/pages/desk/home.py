@@ -81,9 +81,9 @@ TASK_WORDS = {
     ),
     CANCELLED_HOLDERS: TaskWords(
         mark_plural(
-            "is cancelled: %(num)s holder of blocks has no word of it. Write to them, and credit their invoice or give "
-            "the places back",
-            "is cancelled: %(num)s holders of blocks have no word of it. Write to them, and credit their invoices or give "
+            "is cancelled: %(num)s holder of a block has places left. Write to them, and credit their invoice or give the "
+            "places back",
+            "is cancelled: %(num)s holders of blocks have places left. Write to them, and credit their invoices or give "
             "the places back",
         ),
         AFTER_CANCELLATION,

@@ -178,7 +178,7 @@ def count_people(
 def render_message(caller: Caller, event_id: str, campaign_id: str, error: AppError | None = None) -> Response:
     """The page of a message, or why an act on it was not possible."""
     event = events.get_event(caller, event_id)
-    campaign = queries.get_campaign(caller, event_id, campaign_id)
+    campaign = queries.get_campaign_with_results(caller, event_id, campaign_id)
     figures = {
         name: {
             **queries.build_figures((campaign["tallies"] or {}).get(name, {})),

@@ -6,6 +6,7 @@ from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
+from app.applications.errors import StatementUnreadable
 from app.applications.fee_statement import MATCHED, RECORDED, UNMATCHED, read_sample, write_statement
 from app.blueprints.pages.desk.shell import render_desk
 from app.blueprints.pages.desk.stall_fees import SETTLE
@@ -96,7 +97,9 @@ def answer_statement(caller: Caller, event_id: str | None) -> Response:
     form, rows, content = STATEMENT.fill(), request.form.get("rows"), request.form.get("content")
     try:
         if rows is not None:
-            references, digest = request.form.getlist("pays"), request.form.get("recorded", "")
+            references, digest = request.form.getlist("pays"), request.form.get("recorded")
+            if digest is None:
+                raise StatementUnreadable(gettext("This form does not work any more. Open the page again."))
             result = import_statement(
                 caller, event_id, rows.encode(), dry_run=False, references=references, digest=digest
             )
@@ -127,7 +130,7 @@ def _read_file(caller: Caller, event_id: str | None) -> Response:
         )
     mapping = known if is_same else None
     result = import_statement(caller, event_id, data, dry_run=True, mapping=mapping)
-    return _render(caller, event_id, STATEMENT.fill(), result, mapping, sample.rows - len(result.rows))
+    return _render(caller, event_id, STATEMENT.fill(), result, mapping, rows_in_file=sample.rows)
 
 
 def _read_columns(caller: Caller, event_id: str | None, content: str) -> Response:
@@ -143,7 +146,7 @@ def _read_columns(caller: Caller, event_id: str | None, content: str) -> Respons
         return render_columns(form.with_error(error), sample, content, file_name=file_name, path=path, event=event)
     result = import_statement(caller, event_id, data, dry_run=True, mapping=mapping)
     remember_columns(caller, event_id, sample.headings, mapping)
-    return _render(caller, event_id, STATEMENT.fill(), result, mapping, sample.rows - len(result.rows))
+    return _render(caller, event_id, STATEMENT.fill(), result, mapping, rows_in_file=sample.rows)
 
 
 def _find_event(caller: Caller, event_id: str | None) -> OwnEvent | None:
@@ -162,7 +165,8 @@ def _render(
     form: FilledForm,
     result: StatementResult | None = None,
     mapping: Mapping[str, str] | None = None,
-    left_out: int = 0,
+    *,
+    rows_in_file: int = 0,
 ) -> Response:
     event = _find_event(caller, event_id)
     groups = (
@@ -186,7 +190,7 @@ def _render(
         recorded=digest_transfers(result.transfers if result else (), rows_to_record),
         reasons=REASONS if event else {**REASONS, "unknown_reference": UNKNOWN_AT_ALL_EVENTS},
         event_names={id: name for id, name in result.event_names.items() if id != event_id} if result else {},
-        left_out=left_out,
+        left_out=max(0, rows_in_file - len(result.rows)) if result else 0,
         chosen_columns=describe_columns(mapping) if mapping else "",
         path=_build_path(event_id),
     )
