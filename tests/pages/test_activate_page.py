@@ -97,7 +97,11 @@ def test_a_dead_link_after_the_event_offers_no_link_that_cannot_be_used(
     with transaction() as session:
         session.execute(text(f"UPDATE event SET {change}"))
     page = visitor.open(f"/activate/{token}")
-    assert page.status_code == 410 and "<h1>Applications for this event are closed</h1>" in page.text and visitor.forms == []
+    assert (
+        page.status_code == 410
+        and "<h1>Applications for this event are closed</h1>" in page.text
+        and visitor.forms == []
+    )
     assert "we cannot send you a new link" in page.text and "Send me a new link" not in page.text
 
 

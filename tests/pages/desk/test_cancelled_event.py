@@ -368,6 +368,23 @@ def test_invoice_of_a_cancelled_event_is_credited_from_its_page(
     assert (len(invoice["creditNotes"]), invoice["dueMinor"]) == (1, -100), "nothing is credited twice"
 
 
+def test_places_given_back_after_a_cancellation_are_credited_for_it(
+    desk: Visitor, organiser: Client, festival: Festival
+) -> None:
+    block = festival.sponsors
+    data(block.change(holder=HOLDER))
+    claim_as_guest(block, email="maria@example.com")
+    data(organiser.get(f"{block.path}/invoice"))
+    cancel(organiser, festival.id)
+    data(organiser.post(f"{block.path}/release-unused", {}))
+    run_jobs()
+    (mail,) = [mail for mail in list_mails_to(HOLDER["email"]) if "CN-" in mail["subject"]]
+    assert "The event is cancelled, so " in mail["text"]
+    note = data(organiser.get(f"{block.path}/invoice"))["creditNotes"][0]["number"]
+    printed = " ".join(extract_text(organiser.get(f"{block.path}/invoice.pdf?number={note}").data).split())
+    assert "The event is cancelled. This corrects invoice" in printed and "1 of 10 places left." in printed
+
+
 def test_finance_credits_the_invoice_of_a_cancelled_event(
     app: Flask, client: Client, owner: Account, organiser: Client, festival: Festival
 ) -> None:

@@ -113,6 +113,11 @@ def test_everybody_who_got_a_message_is_found_by_name_address_and_state(
         assert [
             address for address in (GUEST, STALL, APPLICANT, OTHER) if address in text.split("</form>")[-1]
         ] == found
+    execute(
+        "UPDATE campaign_recipient SET channel = 'push', address = 'adadadadadadadadadadadad' WHERE person = :p",
+        p=GUEST,
+    )
+    assert GUEST not in desk.open(f"{path}?q=adad").text, "the id of an account is nobody's address"
     file = desk.open(f"{path}?format=csv&state=sent").text
     assert GUEST in file and OTHER not in file
     assert fetch_sql_rows("SELECT count(*) FROM audit_entry WHERE action = 'exports.message_addresses'") == [(1,)]
