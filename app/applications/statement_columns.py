@@ -66,6 +66,7 @@ DEBIT_COLUMNS = (
     "uitbetaling",
 )
 DIRECTION_COLUMNS = ("drcr", "debitcredit", "dc", "crdr", "creditdebit", "indicator", "type", "transactiontype")
+BALANCE_COLUMNS = ("balance", "runningbalance", "saldo", "kontostand", "balans")
 TYPE_COLUMNS = ("type", "transactiontype")
 """Columns for the direction that may have other words, such as `EFT`."""
 TEXT_COLUMNS = (
@@ -167,12 +168,12 @@ def suggest_mapping(columns: Sequence[ColumnSample]) -> dict[str, str]:
     texts = [name for name in names if column_key(name) in TEXT_COLUMNS]
     others = [it for it in columns if it["values"] and it["name"] not in (*mapping.values(), *texts)]
     days = [it["name"] for it in others if all(map(is_day, it["values"]))]
-    amounts = [it["name"] for it in others if all(map(AMOUNT.fullmatch, it["values"]))]
+    amounts = [it["name"] for it in others if all(map(AMOUNT.fullmatch, it["values"])) and not _is_balance(it["name"])]
     if days:
         mapping.setdefault("date", days[0])
     if len(amounts) == 1:
         mapping.setdefault("amount", amounts[0])
-    texts = texts or [it["name"] for it in others if _may_be_text(it)]
+    texts = texts or [it["name"] for it in others if it["name"] not in mapping.values() and _may_be_text(it)]
     return {**mapping, **dict(zip(TEXT_FIELDS, texts, strict=False))}
 
 
@@ -187,6 +188,10 @@ def is_certain(columns: Sequence[ColumnSample]) -> bool:
 def _may_be_day(column: ColumnSample) -> bool:
     """Whether one of the first values is a day: a column `Valuta` may have the currency."""
     return not column["values"] or any(map(is_day, column["values"]))
+
+
+def _is_balance(name: str) -> bool:
+    return _build_key(name) in BALANCE_COLUMNS
 
 
 def _may_be_text(column: ColumnSample) -> bool:

@@ -174,7 +174,7 @@ def list_recipients_query(
         is_number = (RECIPIENT.channel == "sms") & RECIPIENT.address.contains(address, autoescape=True)
         matches = RECIPIENT.person.contains(address, autoescape=True) | is_number
     else:
-        matches = (RECIPIENT.person == address) | (RECIPIENT.address == address)
+        matches = (RECIPIENT.person == address) | ((RECIPIENT.channel == "sms") & (RECIPIENT.address == address))
     return statement.where(contains_sql(RECIPIENT.name, q) | (matches & ~ERASED_PERSON))
 
 

@@ -1,5 +1,7 @@
 """The field with one guest a line: what is a guest, what is skipped, and what is refused."""
 
+import time
+
 import pytest
 from flask import Flask
 from marshmallow import ValidationError
@@ -95,6 +97,17 @@ def test_headings_are_skipped(app: Flask, heading: str) -> None:
     assert read(app, f"{heading}\nAnna, anna@example.com") == ["Anna anna@example.com"]
     assert refuse(app, f"{heading}\nwww.example.com") == ["Line 2: a web address is not allowed in a name."]
     assert refuse(app, f"\n{heading}\n") == ["Enter at least one guest."]
+
+
+def test_quotation_marks_around_names_are_left_out(app: Flask) -> None:
+    text = '"Frieda Amupolo" <frieda@example.com>\n"Amupolo, Anna",anna@example.com\n„Jonas O\'Neill“'
+    assert read(app, text) == ["Frieda Amupolo frieda@example.com", "Amupolo Anna anna@example.com", "Jonas O'Neill"]
+
+
+def test_a_line_of_blanks_is_read_at_once(app: Flask) -> None:
+    start = time.monotonic()
+    assert read(app, f"a{' ' * 90_000}b") == ["a b"]
+    assert time.monotonic() - start < 1
 
 
 def test_people_whose_names_are_like_headings_are_guests(app: Flask) -> None:

@@ -135,7 +135,7 @@ def test_the_check_leads_back_to_the_list(path: str, visitor: Visitor) -> None:
         ),
         (f"Anna, {'a' * 70}@b", [f"Line 1: “{'a' * 60}…” is not an e-mail address."]),
         ("Anna, data@token", ["“data@token” is not an e-mail address."]),
-        ("Anna, \"&'@y", ["Line 1: “&#34;&amp;&#39;@y” is not an e-mail address."]),
+        ("Anna, \"&'@y", ["Line 1: “&amp;&#39;@y” is not an e-mail address."]),
         ("\n".join("www.example.com" for _ in range(12)), ["Line 10: a web", "And 2 other lines."]),
         ("\n".join("www.example.com" for _ in range(11)), ["And 1 other line."]),
         ("\n".join(f"Guest {number}" for number in range(101)), ["Enter at most 100 guests at once."]),

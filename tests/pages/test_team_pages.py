@@ -176,6 +176,17 @@ def test_who_joins_comes_to_the_first_page_of_their_role(app: Flask, client: Cli
     assert "Windhoek Lights" in page.text and "Other Lights" not in page.text
 
 
+def test_who_joins_for_an_event_that_is_gone_comes_to_the_desk(app: Flask, client: Client, owner: Account) -> None:
+    member, host = create_owner("Other Lights"), create_signed_in_client(client, owner)
+    event = create_event(host)
+    invite(host, member.email, "door", eventIds=[event["id"]])
+    visitor = sign_in_browser(app, member)
+    visitor.open(f"/join/{find_token(member.email)}")
+    data(host.delete(f"/api/events/{event['id']}"))
+    page = visitor.send(form=1)
+    assert page.request.path == "/desk" and page.status_code == 200
+
+
 def test_who_joins_without_the_second_factor_that_is_required_comes_to_the_account(
     app: Flask, client: Client, owner: Account
 ) -> None:

@@ -64,13 +64,15 @@ def update_block(
     *,
     expected_version: int | None = None,
     expected_digest: str | None = None,
+    expected_released: int | None = None,
     **changes: Unpack[BlockChanges],
 ) -> None:
     """Change the fields of a block that are sent.
 
     If the holder gets another address, the allocator link ends, and the new address gets a new one by mail.
 
-    Raises NotFound, StaleVersion if the block has another version or other facts than expected, ValidationFailed,
+    Raises NotFound, StaleVersion if the block has another version or other facts than expected, or if the number of places
+    changes and another number than expected was given back, ValidationFailed,
     BlockInvoiced, InsufficientTickets, InsufficientSlots, CapacityExceeded, EventClosed, ReleaseTimePassed,
     EmailNotVerified, SenderNotVerified, MailLimitReached.
     """
@@ -83,6 +85,8 @@ def update_block(
         values = _build_changed_values(block, changes)
         if not values:
             return
+        if "quantity" in values and expected_released not in (None, block["released"]):
+            raise StaleVersion()
         _check_invoice(session, block, values)
         added = values.get("quantity", block["quantity"]) - block["quantity"]
         if added > 0 and event is not None:

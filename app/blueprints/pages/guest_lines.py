@@ -16,7 +16,9 @@ from app.web.text_fields import EmailName
 from app.web.types import FieldOptions, RawData
 
 MAX_WRONG_LINES, MAX_QUOTE_LENGTH = 10, 60
-PARTY = re.compile(r"(.+?)\s*\+\s*(\d{1,6})")
+PARTY = re.compile(r"(.+?) ?\+ ?(\d{1,6})")
+QUOTES = '"“”„«»'
+"""Around names in copied addresses and files."""
 SIZE = re.compile(r"\+\s*\d{1,6}")
 SEPARATORS = re.compile(r"[,;\t<>]")
 OTHER_SEPARATORS = re.compile(r"[;\t<>]")
@@ -93,7 +95,7 @@ def _is_heading(line: str) -> bool:
 
 
 def _parse_line(line: str, *, has_addresses: bool) -> dict[str, Any]:
-    parts = [part.strip() for part in SEPARATORS.split(line) if part.strip()]
+    parts = [part for text in SEPARATORS.split(line) if (part := " ".join(text.split()).strip(f" {QUOTES}"))]
     addresses = [part for part in parts if "@" in part]
     name = " ".join(part for part in parts if part not in addresses)
     party = PARTY.fullmatch(name)
@@ -111,7 +113,7 @@ def _parse_line(line: str, *, has_addresses: bool) -> dict[str, Any]:
             )
         )
     if addresses:
-        recipient = {"name": name, "email": addresses[0]}
+        recipient: dict[str, Any] = {"name": name, "email": addresses[0]}
     elif party:
         recipient = {"name": party[1], "delivery": states.WILL_CALL, "quantity": int(party[2]) + 1}
     else:

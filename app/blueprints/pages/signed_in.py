@@ -10,10 +10,11 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
 from app.accounts.caller import Caller
-from app.accounts.permissions import DOOR, MERCHANT, ORGANISER, PERMISSIONS
+from app.accounts.permissions import DOOR, GATE_READ, MERCHANT, ORGANISER, PERMISSIONS
 from app.accounts.sessions import LoginResult
 from app.blueprints.pages import csrf, page_language
 from app.core.errors import NotFound
+from app.events.queries import check_event
 from app.web.access import Access, check_access, identify_actor, needs_second_factor
 from app.web.cookies import delete_sign_in_cookie, read_sign_in_cookie, set_device_cookie, set_sign_in_cookie
 from app.web.safe_redirect import is_local_path
@@ -96,7 +97,13 @@ def use_joined_team(kind: str, team_id: str) -> str:
     if kind == MERCHANT:
         return STALL_PATH
     event_ids = next((it.event_ids for it in caller.memberships if it.team_id == team_id and it.role == DOOR), None)
-    return url_for("desk_gate.show", event_id=event_ids[0]) if event_ids and len(event_ids) == 1 else DESK_PATH
+    if not event_ids or len(event_ids) > 1:
+        return DESK_PATH
+    try:
+        check_event(replace(caller, team_id=team_id).for_permission(GATE_READ), event_ids[0])
+    except NotFound:
+        return DESK_PATH
+    return url_for("desk_gate.show", event_id=event_ids[0])
 
 
 def redirect_to_sign_in() -> ResponseReturnValue | None:

@@ -99,6 +99,18 @@ def test_a_step_that_runs_is_no_conflict(block: Block, desk: Visitor) -> None:
     assert_books_agree()
 
 
+@pytest.mark.parametrize(("quantity", "is_saved"), [("6", False), ("10", True)])
+def test_places_given_back_meanwhile_are_a_conflict_only_for_another_number_of_places(
+    block: Block, desk: Visitor, quantity: str, is_saved: bool
+) -> None:
+    desk.open(build_path(block, "edit"))
+    data(block.post("release-unused", quantity=4))
+    page = desk.send(form=1, kind="sponsor", quantity=quantity, name="Silver")
+    assert ("The block is saved." in page.text) is is_saved
+    assert block.now()["released"] == 4 and block.now()["quantity"] == 10
+    assert_books_agree()
+
+
 def test_a_form_without_the_facts_changes_nothing(block: Block, desk: Visitor) -> None:
     for end, typed in (("edit", {"kind": "sponsor"}), ("plan", {"on": NOON, "amount": "2"}), ("invoice/buyer", {})):
         desk.open(build_path(block, end))

@@ -107,8 +107,10 @@ def test_a_file_of_which_two_columns_may_be_meant_is_asked_about(
     ("headings", "row", "expected"),
     [
         ("Bank date,What,N$,Valuta", "2026-11-20,EFT 1,2500.00,NAD", "date text amount -"),
-        ("Gebucht,Wer,Wofür,Saldo,Plus", '20.11.2026,Gold,Kapana,"1.000,00","2.500,00"', "date text text - -"),
+        ("Gebucht,Wer,Wofür,Saldo,Plus", '20.11.2026,Gold,Kapana,"1.000,00","2.500,00"', "date text text - amount"),
         ("Valuta,Boekdatum,Omskrywing,Bedrag", "NAD,20 Nov 2026,EFT,2500.00", "- date text amount"),
+        ("Gebucht,Wert N$,Was", "20.11.2026,N$ 2 500.00,EFT 1", "date amount text"),
+        ("Gebucht,Wert,Saldo,Was", "20.11.2026,2500,10.00,EFT 1", "date - - text"),
         ("When,Balance,Money,Ref", "2026-11-20,9,N$ 1 500.00 Cr,A1", "date - amount text"),
         ("a,b,Date,Description", "2026-11-19,X,,rent", "- - date text"),
     ],

@@ -74,6 +74,7 @@ class NewBlockSchema(TermsSchema):
 
 class ChangesSchema(TermsSchema, FactsSchema):
     quantity = WholeNumber(required=True, min=1, max=MAX_PLACES)
+    released = WholeNumber(required=True, min=0)
     guests_may_pass_on = Boolean(load_default=False)
     guests_may_give_back = Boolean(load_default=False)
 
@@ -156,6 +157,7 @@ CHANGES = Form(
     GIVE_BACK,
     NOTES,
     FACTS,
+    Input("released", "", type="hidden"),
 )
 FREE_KINDS = ("artist", "press", "staff")
 """The kinds of blocks that cost nothing if no price is entered."""
@@ -274,9 +276,10 @@ def change_block(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
     form = CHANGES.from_request()
     try:
         changes = read_terms({"name": None, "release_at": None, "notes": None, **form.load()})
-        expected_digest = changes.pop("facts")
+        expected_digest, expected_released = changes.pop("facts"), changes.pop("released")
         count_act(caller, MAIL_LIMIT)
-        actions.update_block(caller, event_id, block_id, expected_digest=expected_digest, **changes)
+        expected = {"expected_digest": expected_digest, "expected_released": expected_released}
+        actions.update_block(caller, event_id, block_id, **expected, **changes)
     except FORM_ERRORS as error:
         return _render_changes(event, block, form.with_error(reword(error)))
     return go_to(
@@ -309,6 +312,7 @@ def _fill_changes(block: queries.BlockRow) -> FilledForm:
         guestsMayGiveBack="true" if block["guests_may_give_back"] else "",
         notes=block["notes"] or "",
         facts=digest_facts(block),
+        released=str(block["released"]),
         holderOrganisation=block["holder_organisation"] or "",
         holderName=block["holder_name"] or "",
         holderEmail=block["holder_email"] or "",

@@ -57,7 +57,7 @@ def show_recipients(caller: Caller, event_id: str, campaign_id: str) -> Response
         RECIPIENTS.with_columns(*([ADDRESS] if sees_addresses else []), *RESULT),
         partial(queries.list_recipients_query, caller, event_id, campaign_id, finds_addresses=sees_addresses),
         event=event,
-        record_file=partial(record_addresses, event),
+        record_file=partial(record_addresses, event) if sees_addresses else None,
         campaign=queries.get_campaign(caller, event_id, campaign_id),
         sees_addresses=sees_addresses,
     )
