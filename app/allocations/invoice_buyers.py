@@ -68,10 +68,9 @@ def update_buyer(
             return
         if has_invoice(session, block_id):
             raise BlockInvoiced(BUYER_INVOICED_MESSAGE)
-        if expected_version not in (None, block.version):
-            raise StaleVersion()
         buyer = {name: getattr(block, name) for name in BUYER_FIELDS}
-        if expected_digest not in (None, digest_facts(buyer, BUYER_FIELDS)):
+        is_seen = expected_digest in (None, digest_facts(buyer, BUYER_FIELDS))
+        if expected_version not in (None, block.version) or not is_seen:
             raise StaleVersion()
         if "pay_by" in changed and (pay_by := changes["pay_by"]) is not None:
             check_pay_by(pay_by, today=database_now().astimezone(ZoneInfo(HOME)).date())

@@ -118,9 +118,8 @@ def issue_missing_credit_note(session: Session, block_id: str, *, credits_all: b
     kept_quantity = 0 if credits_all else context.block.held
     if kept_quantity >= charged_quantity:
         return None
-    is_event_cancelled = Event.visibility == CANCELLED
-    is_cancelled = bool(session.scalar(select(is_event_cancelled).where(Event.id == context.block.event_id)))
-    reason = EVENT_CANCELLED if is_cancelled else PLACES_RETURNED
+    visibility = session.scalar(select(Event.visibility).where(Event.id == context.block.event_id))
+    reason = EVENT_CANCELLED if visibility == CANCELLED else PLACES_RETURNED
     document = _build_credit_note(context, invoices[0], charged_quantity, kept_quantity, reason)
     return _issue_document(session, context, document, quantity=charged_quantity - kept_quantity)
 

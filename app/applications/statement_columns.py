@@ -67,6 +67,7 @@ DEBIT_COLUMNS = (
 )
 DIRECTION_COLUMNS = ("drcr", "debitcredit", "dc", "crdr", "creditdebit", "indicator", "type", "transactiontype")
 BALANCE_COLUMNS = ("balance", "runningbalance", "saldo", "kontostand", "balans")
+"""Columns with amounts that are no transfers."""
 TYPE_COLUMNS = ("type", "transactiontype")
 """Columns for the direction that may have other words, such as `EFT`."""
 TEXT_COLUMNS = (

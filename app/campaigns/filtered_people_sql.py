@@ -29,9 +29,8 @@ ROLES_BY_CONDITION = {
 WAITING_OR_ACCEPTED = tuple(state for state in APPLICATION_STATES if state not in ENDED_STATES)
 """The states of applicants who are chosen without `application_states`."""
 Filter = Mapping[str, Any]
-_FEE_IS_SETTLED = f"""(a.status = '{READY}' OR a.status = '{AWAITING_DOCUMENTS}'
-                        AND (a.amount_minor = 0 OR a.waived_at IS NOT NULL
-                             OR (a.paid_at IS NOT NULL AND a.refunded_at IS NULL)))"""
+_FEE_IS_SETTLED = f"""a.refunded_at IS NULL AND (a.status = '{READY}' OR a.status = '{AWAITING_DOCUMENTS}'
+                        AND (a.amount_minor = 0 OR a.paid_at IS NOT NULL OR a.waived_at IS NOT NULL))"""
 """Of an application `a` that is approved and not activated."""
 
 

@@ -12,6 +12,7 @@ from app.allocations.queries import block_name_sql
 from app.applications.models import Application
 from app.audit.models import AuditEntry
 from app.campaigns.models import Campaign
+from app.events.event_rows import EventRow
 from app.events.models import Ticket, TicketType
 from app.files.models import OrganisationFile
 from app.teams.models import Device
@@ -22,7 +23,7 @@ BLOCK_ID = case((AuditEntry.subject_kind == "block", AuditEntry.subject_id), els
 def _find(model: Any, *names: InstrumentedAttribute[Any]) -> ScalarSelect[Any]:
     """The first of these names that the subject has."""
     name = select(func.coalesce(*names)).where(model.id == AuditEntry.subject_id)
-    if hasattr(model, "event_id"):
+    if issubclass(model, EventRow):
         name = name.where(model.event_id == AuditEntry.event_id)
     return name.correlate(AuditEntry).scalar_subquery()
 

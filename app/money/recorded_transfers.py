@@ -2,7 +2,7 @@
 
 A recorded transfer is one row of a statement only, whichever event of the organisation it is recorded at. First come the
 rows that name a fee or an invoice with the text that was recorded; then the rows whose reference a person chose; then
-the other rows that name it, for a person may have recorded it with any text; then the rows for which a person chooses it now.
+the other rows that name it, for a person may have recorded it with any text.
 """
 
 from collections import defaultdict, deque

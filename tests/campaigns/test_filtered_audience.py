@@ -80,6 +80,8 @@ def test_applicants_are_chosen_by_state_and_without_it_those_who_may_still_come(
     decide_application(campaign_event.owner, declined, "declined")
     assert reached(campaign_event, "applicants") == {"waits"}
     assert reached(campaign_event, "applicants", applicationStates=["declined"]) == {"declined"}
+    refunded = "paid_at = now(), refunded_at = now(), status = 'ready'"
+    execute(f"UPDATE merchant_application SET {refunded} WHERE email = 'refunded@example.com'")
     execute("UPDATE merchant_application SET erased_at = now() WHERE email = 'waits@example.com'")
     assert reached(campaign_event, "applicants") == set()
 
@@ -88,7 +90,19 @@ def test_stallholders_are_also_approved_applicants_with_a_settled_fee_once(
     client: Client, campaign_event: CampaignEvent
 ) -> None:
     create_participant(client, campaign_event.owner, campaign_event.event["id"], email="stall@example.com")
-    for name in ("free", "documents", "paid", "waived", "unpaid", "both", "stall", "submitted", "declined", "gone"):
+    for name in (
+        "free",
+        "documents",
+        "paid",
+        "waived",
+        "refunded",
+        "unpaid",
+        "both",
+        "stall",
+        "submitted",
+        "declined",
+        "gone",
+    ):
         fields = {"amountMinor": 0} if name in ("free", "documents", "both", "stall", "gone") else {}
         application = apply(campaign_event, f"{name}@example.com", **fields)
         if name == "submitted":
@@ -103,7 +117,7 @@ def test_stallholders_are_also_approved_applicants_with_a_settled_fee_once(
     settled = {"stall", "free", "documents", "paid", "waived", "both"}
     assert reached(campaign_event, "stallholders") == settled
     assert reached(campaign_event, "stallholders", "ticket_holders") == settled
-    assert reached(campaign_event, "stallholders", "applicants") == settled | {"unpaid", "submitted"}
+    assert reached(campaign_event, "stallholders", "applicants") == settled | {"refunded", "unpaid", "submitted"}
     assert "unpaid" not in reached(campaign_event, "stallholders", "applicants", applicationStates=["submitted"])
     unsubscribe("free@example.com", campaign_event)
     suppress("email", "paid@example.com")

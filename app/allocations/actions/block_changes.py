@@ -71,10 +71,10 @@ def update_block(
 
     If the holder gets another address, the allocator link ends, and the new address gets a new one by mail.
 
-    Raises NotFound, StaleVersion if the block has another version or other facts than expected, or if the number of places
-    changes and another number than expected was given back, ValidationFailed,
-    BlockInvoiced, InsufficientTickets, InsufficientSlots, CapacityExceeded, EventClosed, ReleaseTimePassed,
-    EmailNotVerified, SenderNotVerified, MailLimitReached.
+    Raises StaleVersion if the block has another version or other facts than expected, or if the number of places changes and
+    another number than expected was given back; and NotFound, ValidationFailed, BlockInvoiced, InsufficientTickets,
+    InsufficientSlots, CapacityExceeded, EventClosed, ReleaseTimePassed, EmailNotVerified, SenderNotVerified,
+    MailLimitReached.
     """
     with transaction() as session:
         # The event is locked before the block, as by all who take places from the public.
